@@ -89,7 +89,11 @@ const qwen35: Architecture = {
   embed: { name: "model.input_embed" },
   residMid: named("attn_residual"),
   residPost: named("l_out"),
-  attnOut: either(named("attn_output"), named("linear_attn_out")),
+  // In a delta net `attn_output` is something else, a view before the norm and the gate.
+  attnOut: (layer) => [
+    { name: `attn_output-${layer}`, after: `attn_gated-${layer}` },
+    { name: `linear_attn_out-${layer}` },
+  ],
   mlpOut: named("ffn_out"),
   heads: either(named("attn_gated"), named("final_output")),
   attnPattern: named("kq_soft_max"),
