@@ -1,0 +1,118 @@
+/** Verdicts from what a model's next tokens were, or from what it wrote (first paper, section 4.1). */
+import type { Reader } from "../../tasks/reader.js";
+
+/** What a verdict needs to know about tokens. */
+export interface Vocabulary {
+  /** The text of a token on its own. */
+  piece(token: number): string;
+  /** Does it end the answer? */
+  ends(token: number): boolean;
+}
+
+/**
+ * The next-token distributions of a prompt followed by its right answer of k tokens, k + 1 of them: before each answer
+ * token, and after the last one.
+ */
+export interface Forced {
+  /** `[k + 1]` most probable token. */
+  readonly argmax: ArrayLike<number>;
+  /** `[k + 1]` its logit less the runner-up's. */
+  readonly gap: ArrayLike<number>;
+  /** `[k]` logit of the answer's token less the largest other: negative where another is preferred. */
+  readonly lead: ArrayLike<number>;
+}
+
+export interface Judgement {
+  /** `open`: it has to be decoded. */
+  readonly verdict: "right" | "wrong" | "open";
+  /** Right: the smallest gap on the way, including that of the token that ended the answer. Else: how far behind the
+   * answer's token was where the model left the answer (not above 0; NaN where the answer was given but not ended). */
+  readonly margin: number;
+  /** The smallest gap of all argmaxes the verdict rests on. Below the noise floor it may be another one elsewhere. */
+  readonly confidence: number;
+}
+
+/** A last character that is not whole yet could become anything. */
+function settle(reader: Reader, text: string, answer: string): "right" | "wrong" | "open" {
+  return text.endsWith("\uFFFD") ? "open" : reader.settle(text, answer);
+}
+
+/**
+ * Judges by teacher forcing. Right only if every argmax is the answer's token *and the answer ends there*: the next argmax
+ * ends the turn, or is a token after which no continuation can change what is read. Wrong only if no continuation could
+ * still be read as the answer (another digit, the other word). All else is open: a space, a comma, a sign, a leading
+ * zero, other tokens for the same text, an answer that goes on.
+ *
+ * @param tokens `[k]` the answer's tokens
+ * @param answer its text
+ */
+export function judgeForced(
+  forced: Forced,
+  tokens: ArrayLike<number>,
+  answer: string,
+  reader: Reader,
+  vocabulary: Vocabulary,
+): Judgement {
+  let text = "";
+  let confidence = Number.POSITIVE_INFINITY;
+  for (let i = 0; ; i++) {
+    const next = forced.argmax[i]!;
+    confidence = Math.min(confidence, forced.gap[i]!);
+    if (i < tokens.length && next === tokens[i]) {
+      text += vocabulary.piece(next);
+      continue;
+    }
+    const verdict = vocabulary.ends(next)
+      ? reader.parse(text) === answer
+        ? "right"
+        : "wrong"
+      : settle(reader, text + vocabulary.piece(next), answer);
+    const behind = i < tokens.length ? forced.lead[i]! : Number.NaN;
+    return { verdict, margin: verdict === "right" ? confidence : behind, confidence };
+  }
+}
+
+/** What came of decoding. */
+export interface Decoded {
+  readonly tokens: ArrayLike<number>;
+  readonly text: string;
+  /** Did the model end it, rather than a limit? */
+  readonly ended: boolean;
+  /** Logit of each chosen token less the largest other, the ending token's last where there is one. */
+  readonly margins: ArrayLike<number>;
+}
+
+export interface DecodedJudgement extends Judgement {
+  readonly verdict: "right" | "wrong";
+  /** It was cut by the limit before the answer was settled: counted as wrong, whatever could be read from it. */
+  readonly unfinished: boolean;
+}
+
+/**
+ * Judges a decoded answer by the task's parser. One that did not end is right only if nothing that could follow would
+ * change what is read.
+ */
+export function judgeDecoded(
+  decoded: Decoded,
+  answer: string,
+  reader: Reader,
+  vocabulary: Vocabulary,
+): DecodedJudgement {
+  const settled = decoded.ended ? "open" : settle(reader, decoded.text, answer);
+  const right = decoded.ended ? reader.parse(decoded.text) === answer : settled === "right";
+  // Tokens after the one that settled the answer have no part in it.
+  let confidence = Number.POSITIVE_INFINITY;
+  let text = "";
+  for (let i = 0; i < decoded.margins.length; i++) {
+    confidence = Math.min(confidence, decoded.margins[i]!);
+    if (i >= decoded.tokens.length) break;
+    text += vocabulary.piece(decoded.tokens[i]!);
+    if (settle(reader, text, answer) !== "open") break;
+  }
+  return {
+    verdict: right ? "right" : "wrong",
+    margin: right ? confidence : Number.NaN,
+    confidence,
+    unfinished: !decoded.ended && settled === "open",
+  };
+}
