@@ -39,9 +39,10 @@ export function parseCount(text: string): ParsedCount {
   let range: readonly [number, number] | null = null;
   let integers = 0;
   for (const match of text.matchAll(CHAIN)) {
+    const at = match.index ?? 0;
     for (const part of integersOf(match[0])) {
-      const start = match.index + part.start;
-      const end = match.index + part.end;
+      const start = at + part.start;
+      const end = at + part.end;
       if (!stands(text, start, end)) continue;
       const sign = signBefore(text, start);
       const size = Number(part.digits);
