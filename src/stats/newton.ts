@@ -47,8 +47,9 @@ export function ascend(data: Patterns, penalty: readonly number[], maxIterations
     const factor = new CholeskyDecomposition(information);
     const kind = penalised ? "none" : separation(data, beta, step, iteration);
     if (kind !== "none") {
+      const limit = kind === "complete" ? atInfinity(data, point) : point;
       const direction = kind === "complete" ? beta : step;
-      return stop(point, beta, iteration, {
+      return stop(limit, beta, iteration, {
         converged: false,
         separation: kind,
         covariance: none,
@@ -87,7 +88,14 @@ function separation(
   iteration: number,
 ): Newton["separation"] {
   if (iteration > 1 && parts(data, beta) === "complete") return "complete";
-  return iteration > 8 ? parts(data, step) : "none";
+  // After 20 steps the separated rows are within 2e-9 of their limit; the decrement falls below 1e-14 only after 32.
+  return iteration > 20 ? parts(data, step) : "none";
+}
+
+/** Where complete separation leads: every row predicted with certainty. */
+function atInfinity(data: Patterns, point: Point): Point {
+  const eta = point.eta.map((_, i) => ((data.ones[i] as number) > 0 ? 1 : -1) * Number.POSITIVE_INFINITY);
+  return { eta, logLikelihood: 0, objective: 0 };
 }
 
 function parts(data: Patterns, direction: Float64Array): Newton["separation"] {
