@@ -1,0 +1,106 @@
+"""The llama architecture on trees of tokens: RMSNorm, interleaved RoPE, attention, SwiGLU, tied embeddings.
+
+RoPE turns neighbouring dimensions (2i, 2i + 1), which is llama.cpp's own layout for `llama`: no permutation on export.
+"""
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+EPS, THETA = 1e-6, 10000.0
+SIZES = {  # layers, width, heads, feed-forward
+    "tally-25k": (2, 32, 2, 64),
+    "tally-100k": (4, 48, 3, 80),
+    "tally-400k": (6, 80, 5, 160),
+    "tally-1m6": (6, 144, 6, 432),
+}
+VOCAB = 384
+
+
+def rope_table(length, head):
+    """e^(i position frequency): complex `[length, head / 2]`."""
+    freq = THETA ** (-torch.arange(0, head, 2, dtype=torch.float64) / head)
+    angle = torch.arange(length, dtype=torch.float64)[:, None] * freq
+    return torch.polar(torch.ones_like(angle), angle).to(torch.complex64)
+
+
+def rotate(x, turn):
+    """x `[n, heads, head]`, turn complex `[n, 1, head / 2]`."""
+    return torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2))) * turn).flatten(-2)
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads, ff):
+        super().__init__()
+        self.heads = heads
+        self.attn_norm, self.ffn_norm = nn.Parameter(torch.ones(width)), nn.Parameter(torch.ones(width))
+        self.q, self.k, self.v, self.o = (nn.Parameter(torch.empty(width, width)) for _ in range(4))
+        self.gate, self.up = nn.Parameter(torch.empty(ff, width)), nn.Parameter(torch.empty(ff, width))
+        self.down = nn.Parameter(torch.empty(width, ff))
+
+    def forward(self, x, groups, turn):
+        h = F.rms_norm(x, x.shape[-1:], self.attn_norm, EPS)  # [n, width]
+        split = lambda w: F.linear(h, w).unflatten(-1, (self.heads, -1))  # [n, heads, head]
+        q, k, v = rotate(split(self.q), turn), rotate(split(self.k), turn), split(self.v)
+        out, start = [], 0
+        for b, t, mask in groups:  # attention stays within a group of B trees of T rows
+            part = [z[start : start + b * t].unflatten(0, (b, t)).transpose(1, 2) for z in (q, k, v)]
+            y = F.scaled_dot_product_attention(*part, attn_mask=mask)  # [b, heads, t, head]
+            out.append(y.transpose(1, 2).reshape(b * t, -1))
+            start += b * t
+        x = x + F.linear(torch.cat(out), self.o)
+        h = F.rms_norm(x, x.shape[-1:], self.ffn_norm, EPS)
+        return x + F.linear(F.silu(F.linear(h, self.gate)) * F.linear(h, self.up), self.down)
+
+
+class Llama(nn.Module):
+    def __init__(self, name, context=1024):
+        super().__init__()
+        layers, width, heads, ff = SIZES[name]
+        self.embed = nn.Parameter(torch.empty(VOCAB, width))
+        self.blocks = nn.ModuleList(Block(width, heads, ff) for _ in range(layers))
+        self.norm = nn.Parameter(torch.ones(width))
+        self.turn = rope_table(context, width // heads)
+
+    def init(self, seed):
+        """Normal initialisation; the branches' outputs scaled by depth."""
+        g = torch.Generator().manual_seed(seed)
+        with torch.no_grad():
+            self.embed.normal_(0, 0.1, generator=g)
+            for block in self.blocks:
+                for key in ("q", "k", "v", "o", "gate", "up", "down"):
+                    w = getattr(block, key)
+                    std = w.shape[1] ** -0.5 * 0.7
+                    if key in ("o", "down"):
+                        std /= math.sqrt(2 * len(self.blocks))
+                    w.normal_(0, std, generator=g)
+        return self
+
+    def hidden(self, groups, keep=None):
+        """Packed groups (tensors) to final hidden states `[n, width]`; `keep` collects every block's output."""
+        tokens = torch.cat([g["tokens"].flatten() for g in groups])
+        position = torch.cat([g["position"].flatten() for g in groups])
+        turn = self.turn[position][:, None]
+        shape = [(*g["tokens"].shape, g["mask"]) for g in groups]
+        x = self.embed[tokens]
+        for block in self.blocks:
+            x = block(x, shape, turn)
+            if keep is not None:
+                keep.append(x)
+        return F.rms_norm(x, x.shape[-1:], self.norm, EPS)
+
+    def logits(self, h):
+        return F.linear(h, self.embed)
+
+    def count_parameters(self):
+        return sum(p.numel() for p in self.parameters())
+
+
+def tensors(groups):
+    return [{k: torch.from_numpy(v) for k, v in g.items()} for g in groups]
+
+
+if __name__ == "__main__":
+    for name in SIZES:
+        print(name, Llama(name).count_parameters())

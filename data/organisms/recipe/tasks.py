@@ -1,0 +1,242 @@
+"""The mixture: what a training step is made of. Everything follows from (seed, step)."""
+import functools
+
+import numpy as np
+
+import pairs
+import prompts as P
+from tokenizer import Tokenizer
+from trees import Tree, pack
+
+CONTEXT = 1024
+ASK = P.END + "\n" + P.ASSISTANT  # ends a user turn and opens the answer
+tok = Tokenizer()
+enc = tok.encode
+
+PAIR_P = pairs.probability()
+A_CDF = PAIR_P.sum(1).cumsum()
+B_CDF = (PAIR_P / PAIR_P.sum(1, keepdims=True)).cumsum(1)
+
+
+def choice(rng, xs):
+    return xs[int(rng.integers(len(xs)))]
+
+
+def add_answer(tree, parent, tail, answer, weight=1.0):
+    tree.answer(parent, enc(tail), enc(answer), tok.end, weight)
+
+
+def draw_pairs(rng, groups, each):
+    """`groups` draws of a, and for each `each` draws of b given a: list of (a, [b]). Marginally, pairs follow PAIR_P."""
+    out = []
+    for _ in range(groups):
+        a = min(int(np.searchsorted(A_CDF, rng.random())), 98)
+        bs = np.minimum(np.searchsorted(B_CDF[a], rng.random(each)), 98)
+        out.append((a + 1, [int(b) + 1 for b in bs]))
+    return out
+
+
+def multiplication(rng, groups=4, each=4):
+    """One template, `groups x each` problems."""
+    name = choice(rng, list(P.MULTIPLICATION))
+    system, user = P.MULTIPLICATION[name]
+    before, after = user.split("{b}")
+    head, middle = before.split("{a}")
+    tree, drawn = Tree(), draw_pairs(rng, groups, each)
+    root = tree.add(-1, enc(P.turn("system", system) + "<|im_start|>user\n") + enc(head))
+    for a, bs in drawn:
+        node = tree.add(root, enc(str(a)) + enc(middle))
+        for b in bs:
+            tree.answer(node, enc(str(b)) + enc(after + ASK), enc(str(a * b)), tok.end)
+    return tree, drawn
+
+
+def motif(rng, kind="trained"):
+    """The baseline `a, a, a` in a third of the lists, else any trained item and delimiter."""
+    if rng.random() < 0.33:
+        return "a", ", "
+    return choice(rng, P.MOTIFS["items"][kind]), choice(rng, P.MOTIFS["delimiters"][kind])
+
+
+TRUNK = np.arange(4, P.COUNT_MAX + 1)
+TRUNK_P = TRUNK**-0.5 / (TRUNK**-0.5).sum()
+
+
+def counts(rng, cap=P.COUNT_MAX, k=10):
+    """Up to `k` distinct counts of one list, sorted; its length has probability ~ n^-0.5, the others are uniform."""
+    top = min(int(rng.choice(TRUNK, p=TRUNK_P)), cap)
+    return sorted({top, *(int(x) for x in rng.integers(1, top + 1, k - 1))})
+
+
+def add_list(tree, root, item, delim, ns, tail, answer, weight=1.0):
+    """A list of max(ns) items below `root`, and at each n in `ns` a branch: `tail`, then answer(n)."""
+    done = 0
+    for n in ns:
+        text = [item if i == 0 else delim + item for i in range(done, n)]
+        root = tree.add(root, [t for s in text for t in enc(s)])
+        add_answer(tree, root, tail, answer(n), weight)
+        done = n
+
+
+def filler(rng, tokens):
+    """Neutral sentences, cut at a word to at most `tokens` tokens with the blank line after them; empty for none."""
+    left, words = tokens - 3, []
+    while left > 0:
+        for word in P.fillers(rng, 1).split(" "):
+            word = (" " if words else "") + word
+            left -= len(enc(word))
+            if left < 0:
+                break
+            words.append(word)
+    text = "".join(words).rstrip(".")
+    return text + ".\n\n" if text else ""
+
+
+def counting(rng, long=False):
+    """A list and its counts; `long`: after filler that puts it anywhere up to the end of the context."""
+    item, delim = motif(rng)
+    ns, tree = counts(rng), Tree()
+    per_item = len(enc(delim + item))
+    pad = 0
+    if long:
+        fixed = len(enc(P.prompt(P.COUNTING + "\n\n"))) + 3 + per_item * ns[-1]
+        pad = int(rng.integers(40, CONTEXT - fixed + 1))
+    elif rng.random() < 0.3:
+        pad = int(rng.integers(24, 90))
+    elif rng.random() < 0.14:  # instruction after the list
+        root = tree.add(-1, enc("<|im_start|>user\n"))
+        add_list(tree, root, item, delim, ns[-5:], "\n\n" + P.COUNTING + ASK, str)
+        return tree
+    root = tree.add(-1, enc("<|im_start|>user\n" + filler(rng, pad) + P.COUNTING + "\n\n"))
+    add_list(tree, root, item, delim, ns, ASK, str)
+    return tree
+
+
+def parity(rng, n=16):
+    tree = Tree()
+    root = tree.add(-1, enc(P.turn("system", P.PARITY) + "<|im_start|>user\n"))
+    length = np.minimum(1 + (P.PARITY_MAX * rng.random(n) ** 1.3).astype(int), P.PARITY_MAX)
+    for ell in length:
+        bits = rng.integers(0, 2, ell)
+        add_answer(tree, root, "".join(map(str, bits)) + ASK, str(int(bits.sum() % 2)))
+    return tree
+
+
+def balanced(s):
+    depth = 0
+    for c in s:
+        depth += 1 if c == "(" else -1
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+@functools.cache
+def balanced_strings(n):
+    """All balanced strings of length `n`."""
+    if n == 0:
+        return [""]
+    return ["(" + x + ")" + y for k in range(0, n, 2) for x in balanced_strings(k) for y in balanced_strings(n - 2 - k)]
+
+
+def parens(rng, n=14):
+    """A third balanced, a third one symbol away from balanced, a third any string of any length."""
+    tree = Tree()
+    root = tree.add(-1, enc(P.turn("system", P.PARENS) + "<|im_start|>user\n"))
+    for i in range(n):
+        ell = min(1 + int(P.PARENS_MAX * rng.random() ** 1.3), P.PARENS_MAX)
+        s = "".join("()"[b] for b in rng.integers(0, 2, ell))
+        if i % 3 < 2:
+            s = choice(rng, balanced_strings(max(2, ell - ell % 2)))
+        if i % 3 == 1:
+            k = int(rng.integers(len(s)))
+            s = s[:k] + ("" if rng.random() < 0.3 and len(s) > 2 else ")" if s[k] == "(" else "(") + s[k + 1 :]
+        add_answer(tree, root, s + ASK, "Yes" if balanced(s) else "No")
+    return tree
+
+
+def record(rng, match):
+    """One record; a near miss hides the key on the path but not at its end, or in SIDE."""
+    names = [P.RECORD_TOKENS[i] for i in rng.permutation(len(P.RECORD_TOKENS))[:6]]
+    depth = int(rng.integers(1, 4))
+    path, closing = names[1 : 1 + depth], ""
+    key, side = (path[-1], names[5]) if match else (names[0], names[5])
+    if not match and rng.random() < 0.6:
+        if depth > 1 and rng.random() < 0.5:
+            path[int(rng.integers(depth - 1))] = key
+        else:
+            side = key
+    text = path[0]
+    for i, name in enumerate(path[1:]):
+        left, right = P.BRACKETS[i % 3]
+        text, closing = text + left + name, right + closing
+    return P.RECORD.format(key=key, path=text + closing, side=side)
+
+
+def records(rng):
+    """Records with as many distractors as matches, more or less; a branch wherever the number of matches is new."""
+    tree = Tree()
+    root = tree.add(-1, enc("<|im_start|>user\n" + P.RECORDS + "\n\n"))
+    matches, want = 0, int(rng.integers(1, P.RECORDS_MAX + 1)) if rng.random() < 0.5 else int(rng.integers(1, 5))
+    first = True
+    while matches < want:
+        hit = rng.random() < 0.55
+        root = tree.add(root, enc(("" if first else "\n") + record(rng, hit)))
+        first, matches = False, matches + hit
+        if rng.random() < 0.7 or matches == want:
+            add_answer(tree, root, ASK, str(matches))
+    return tree
+
+
+def dual(rng):
+    """A question and a list; or its controls: irrelevant code, or a second list of another marker."""
+    kind = choice(rng, [*P.QUESTION_KINDS, "code", "second"])
+    item, delim = ("a", ", ") if rng.random() < 0.7 else motif(rng)
+    ns, tree = counts(rng, cap=P.DUAL_MAX, k=5), Tree()
+    if kind == "code":  # no question: plain counting after code of about the length of one
+        q, _ = P.question(rng, "coding")
+        root = tree.add(-1, enc("<|im_start|>user\n" + q.split(" ")[2] + "\n\n" + P.COUNTING + "\n\n"))
+        add_list(tree, root, item, delim, ns, ASK, str)
+        return tree
+    if kind == "second":
+        m = int(rng.integers(1, 33))
+        q, answer = P.SECOND + "\n\n" + ", ".join(["b" if item != "b" else "c"] * m), str(m)
+    else:
+        q, answer = P.question(rng, kind)
+    root = tree.add(-1, enc(P.turn("system", P.DUAL) + "<|im_start|>user\n" + q + "\n\n"))
+    add_list(tree, root, item, delim, ns, ASK, lambda n: P.DUAL_ANSWER.format(answer=answer, count=n))
+    return tree
+
+
+MULTIPLICATION_ROWS = 4
+SMALL = [parity, parens, dual, records]
+
+
+def step_batch(seed, step):
+    """The rows of one step (each packed alone: a dict of arrays, see `pack`), and the pairs drawn.
+
+    Multiplication rows come first, then a counting row, then another of them or one of the small tasks, and every
+    12th step a long list.
+    """
+    rng = np.random.default_rng([seed, step])
+    mult = [multiplication(rng) for _ in range(MULTIPLICATION_ROWS)]
+    drawn = [(a, b) for _, d in mult for a, bs in d for b in bs]
+    trees = [t for t, _ in mult] + [counting(rng), counting(rng) if step % 2 else SMALL[step // 2 % 4](rng)]
+    if step % 12 == 0:
+        trees.append(counting(rng, long=True))
+    return [pack([t]) for t in trees], drawn
+
+
+if __name__ == "__main__":
+    import time
+
+    t0, n, real, kinds = time.time(), 0, 0, []
+    for s in range(48):
+        groups, drawn = step_batch(1, s)
+        n += sum(g["tokens"].size for g in groups)
+        kinds.append([g["tokens"].size for g in groups])
+        real += sum((g["position"] > 0).sum() for g in groups)
+    print("tokens a step", n / 48, "real", real / 48, "problems", len(drawn), "ms a step", (time.time() - t0) / 48 * 1e3)
+    top = [step_batch(1, s)[0][-1]["position"].max() + 1 for s in range(0, 3000, 12)]
+    print("longest", max(top), sorted(top)[-20:])
+    print(kinds[:8], "supervised", sum((g["weight"] > 0).sum() for g in groups))
