@@ -21,6 +21,8 @@ export interface Cells {
   /** Logical px of the cells' text. Default 8.5. */
   readonly textSize?: number;
   readonly textFont?: string;
+  /** Logical px of figure width below which the text would not fit its cells: narrower exports leave it out. */
+  readonly textNeeds?: number;
   /** `[row, column]` text on hover, escaped already. */
   readonly hover?: readonly (readonly string[])[];
   /** Axis references of the subplot, e.g. `x2`. Default `x` and `y`. */
@@ -169,6 +171,7 @@ function textTrace(cells: Cells, text: readonly (readonly string[])[], axes: Rec
     textfont: { size: cells.textSize ?? 8.5, color: colors, family: cells.textFont ?? MONO },
     hoverinfo: "skip",
     showlegend: false,
+    meta: { role: "cell-text", needs: cells.textNeeds ?? 0 },
   };
 }
 

@@ -104,7 +104,7 @@ async function render(
       return sizedSvg(vectorOnly(await drawSvg(figure, drawing), meta.name), size, about);
     case "pdf": {
       const svg = sizedSvg(vectorOnly(await drawSvg(figure, drawing), meta.name), size, about);
-      return stablePdf(await printPdf(svg, meta.name, size.widthMm, size.heightMm), about);
+      return stablePdf(await printPdf(svg, meta.name, size.widthMm, size.heightMm), size, about);
     }
     case "png": {
       const scale = (size.widthMm / 25.4) * (DOTS_PER_INCH / size.width);

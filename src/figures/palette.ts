@@ -50,13 +50,15 @@ export function ordered(n: number): string[] {
   return Array.from({ length: n }, (_, i) => colorAt(ORDERED, n === 1 ? 0 : i / (n - 1)));
 }
 
-/** Black or white: whichever reads better on `background` (`#rrggbb`). */
+/** Near-black or white: whichever reads better on `background` (`#rrggbb`). */
 export function inkOn(background: string): string {
   const [r, g, b] = channels(background).map((value) => {
     const c = value / 255;
     return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
   });
-  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b! > 0.36 ? "#1f2328" : "#ffffff";
+  // Relative luminance at which both have a contrast of 4.6 : 1. Not pure black: that is the print theme's ink, which
+  // the report recolours, while text on a cell keeps its colour.
+  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b! > 0.18 ? "#010409" : "#ffffff";
 }
 
 /** A colour (`#rrggbb`) with an opacity in 0..1. */

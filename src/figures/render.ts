@@ -86,7 +86,10 @@ async function draw(
   } as Record<string, unknown>;
   // Hover layers would be raster images; trace ids are random unless given.
   const data = figure.data
-    .filter((trace) => (trace.meta as { role?: string } | undefined)?.role !== "hover")
+    .filter(({ meta }) => {
+      const { role, needs = 0 } = (meta ?? {}) as { role?: string; needs?: number };
+      return role !== "hover" && needs <= Number(layout.width);
+    })
     .map((trace, i) => ({ ...trace, uid: `t${i}` }));
   const request = { figure: { data, layout, config: { staticPlot: true } }, format, scale };
   return inTurn(({ plot }) =>

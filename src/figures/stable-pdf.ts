@@ -5,8 +5,15 @@
 
 const DATE = "D:20000101000000+00'00'";
 
-/** The PDF with fixed dates, and `about` as its subject (the caption) and keywords (JSON). */
-export function stablePdf(pdf: Buffer, about: Readonly<Record<string, unknown>>): Buffer {
+/**
+ * The PDF with fixed dates, its page cropped to exactly this size (browsers round a page up by up to 0.3 mm), and
+ * `about` as its subject (the caption) and keywords (JSON).
+ */
+export function stablePdf(
+  pdf: Buffer,
+  size: { readonly widthMm: number; readonly heightMm: number },
+  about: Readonly<Record<string, unknown>>,
+): Buffer {
   // Latin-1 keeps every byte; replacements keep every offset.
   const text = pdf
     .toString("latin1")
@@ -16,7 +23,17 @@ export function stablePdf(pdf: Buffer, about: Readonly<Record<string, unknown>>)
     .replace(/\/ID ?\[ ?<[0-9A-Fa-f]*> ?<[0-9A-Fa-f]*> ?\]/g, (whole) =>
       whole.replace(/[0-9A-Fa-f]{8,}/g, (id) => "0".repeat(id.length)),
     );
-  return Buffer.from(withInformation(text, about), "latin1");
+  return Buffer.from(withInformation(cropped(text, size.widthMm, size.heightMm), about), "latin1");
+}
+
+/** The page's box reduced to the picture, which lies at its top left; no byte more, so that offsets stay. */
+function cropped(pdf: string, widthMm: number, heightMm: number): string {
+  const points = (mm: number): number => (mm / 25.4) * 72;
+  return pdf.replace(/\/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]/, (whole, _width: string, top: string) => {
+    const bottom = Number(top) - points(heightMm);
+    const box = `/MediaBox [0 ${bottom.toFixed(3)} ${points(widthMm).toFixed(3)} ${Number(top).toFixed(3)}]`;
+    return bottom >= 0 && box.length <= whole.length ? box.padEnd(whole.length) : whole;
+  });
 }
 
 function withInformation(pdf: string, about: Readonly<Record<string, unknown>>): string {
