@@ -45,6 +45,8 @@ export interface EngineInfo {
   readonly chatTemplate: string;
   /** Hook points found by a dry run, with the width of a row (0 where it depends on the length). */
   readonly hookPoints: readonly { readonly hook: HookPoint; readonly width: number }[];
+  /** Bytes of KV cache for one token of one sequence, about. */
+  readonly kvBytesPerToken: number;
   readonly settings: EngineSettings;
   /** For example `0.4.0` and `CPU`. */
   readonly llamaVersion: string;
@@ -64,7 +66,7 @@ export interface EngineSettings {
 
 export interface Engine {
   readonly info: EngineInfo;
-  evaluate(requests: readonly Request[], options?: RunOptions & { share?: boolean }): Promise<Evaluation>;
+  evaluate(requests: readonly Request[], options?: RunOptions): Promise<Evaluation>;
   generate(requests: readonly GenerationRequest[], options?: GenerateOptions): Promise<GenerationBatch>;
   /** Token ids of each text. `special`: read control tokens written in the text (`<|im_start|>`) as such. No BOS is added. */
   tokenize(texts: readonly string[], special: boolean): Promise<Int32Array[]>;

@@ -68,6 +68,14 @@ export type EditOp =
       readonly value: number | Float32Array;
       readonly center?: Float32Array;
     }
+  /** Only at `attnPattern`: the positions of the edit no longer attend to the positions `keys`. The weights that are left
+   * are scaled so that they sum to 1 again, unless `renormalize` is false. `heads`: only these (default all). */
+  | {
+      readonly type: "knockout";
+      readonly keys: readonly number[];
+      readonly heads?: readonly number[];
+      readonly renormalize?: boolean;
+    }
   /** Any function of the rows, changed in place. In the isolated engine each call is a round trip to this process
    * (about 0.2 ms and a copy of the rows). `positions` are those of the rows given. */
   | { readonly type: "custom"; readonly apply: (rows: Float32Array, positions: Int32Array) => void };
@@ -131,7 +139,18 @@ export interface Progress {
   readonly unit: string;
 }
 
+/**
+ * How requests are brought to the model. Logits agree up to rounding; on quantised weights that rounding is
+ * measurable (`noiseFloor`).
+ *
+ * - `forest` (default): shared prefixes are evaluated once.
+ * - `batch`: in the same batches, but nothing is shared.
+ * - `alone`: each request by itself, from an empty cache: the canonical evaluation.
+ */
+export type Mode = "forest" | "batch" | "alone";
+
 export interface RunOptions {
+  readonly mode?: Mode;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 }

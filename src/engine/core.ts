@@ -1,0 +1,75 @@
+/** What the evaluation and the generation work with: a loaded model, its tap, and one context that grows as needed. */
+import { type Context, createContext } from "./context.js";
+import type { EngineInfo } from "./engine.js";
+import type { Pointer } from "./library.js";
+import type { NativeModel } from "./native-model.js";
+import type { Tap, Watch } from "./tap.js";
+
+export interface Core {
+  readonly model: NativeModel;
+  readonly info: EngineInfo;
+  readonly tap: Tap;
+  /** Most outputs in one decode. */
+  readonly maxOutputs: number;
+  /** An empty context of at least that many KV cells. Cells cost time, not only memory, so there are no more than needed. */
+  context(cells: number): Context;
+  close(): void;
+}
+
+/** Logits of one decode are kept below this many bytes. */
+const LOGITS_BYTES = 64e6;
+
+export function maxOutputsFor(vocabulary: number, chunkTokens: number): number {
+  return Math.max(16, Math.min(chunkTokens, Math.floor(LOGITS_BYTES / (4 * vocabulary))));
+}
+
+export function createCore(model: NativeModel, info: EngineInfo, tap: Tap, onAbort?: Pointer): Core {
+  let context: Context | undefined;
+  const maxOutputs = maxOutputsFor(model.vocabulary, info.settings.chunkTokens);
+  return {
+    model,
+    info,
+    tap,
+    maxOutputs,
+    context(cells) {
+      if (context === undefined || context.options.cells < cells || context.options.cells > 16 * cells) {
+        context?.close();
+        context = undefined;
+        context = createContext(model, {
+          // llama.cpp rounds up to 256 anyway; doubling keeps the number of new contexts small.
+          cells: 256 * 2 ** Math.max(0, Math.ceil(Math.log2(cells / 256))),
+          batch: info.settings.chunkTokens,
+          outputs: maxOutputs,
+          threads: info.settings.threads,
+          flashAttention: info.settings.flashAttention,
+          kvType: info.settings.kvType,
+          opOffload: info.settings.opOffload,
+          onNode: tap.callback,
+          ...(onAbort === undefined ? {} : { onAbort }),
+        });
+      } else {
+        context.clear();
+      }
+      return context;
+    },
+    close() {
+      context?.close();
+      context = undefined;
+      model.close();
+      tap.close();
+    },
+  };
+}
+
+/** Decodes the filled batch under the given watches. */
+export function decode(core: Core, context: Context, watches: readonly Watch[]): void {
+  core.tap.watch(watches);
+  const finished = context.decode();
+  core.tap.check();
+  if (!finished) throw aborted();
+}
+
+export function aborted(signal?: AbortSignal): Error {
+  if (signal?.reason instanceof Error) return signal.reason;
+  return new DOMException("interrupted", "AbortError");
+}
