@@ -14,7 +14,14 @@ import {
   type Parameters,
   readNotebook,
 } from "./notebook-file.js";
-import type { CellError, Output } from "./outputs.js";
+import {
+  type CellError,
+  type Collector,
+  collector,
+  type DisplayData,
+  type MimeBundle,
+  type Output,
+} from "./outputs.js";
 
 export interface RunNotebookOptions {
   /** Values for the cell tagged `parameters`. */
@@ -69,12 +76,9 @@ export type RunEvent =
   | { readonly type: "ready" }
   | { readonly type: "started"; readonly cell: number }
   | { readonly type: "stream"; readonly stream: "stdout" | "stderr"; readonly text: string }
-  | {
-      readonly type: "ended";
-      readonly cell: number;
-      readonly outputs: readonly Output[];
-      readonly error?: CellError;
-    }
+  | { readonly type: "display"; readonly data: DisplayData; readonly update: boolean }
+  | { readonly type: "result"; readonly data: MimeBundle }
+  | { readonly type: "ended"; readonly error?: CellError }
   | { readonly type: "done" };
 
 /**
@@ -87,17 +91,17 @@ export async function runNotebook(path: string, options: RunNotebookOptions = {}
   const began = performance.now();
   const code = notebook.cells.filter((cell): cell is CodeCell => cell.cell_type === "code");
   const positions = notebook.cells.flatMap((cell, index) => (cell.cell_type === "code" ? [index + 1] : []));
-  const ran = new Map<CodeCell, CodeCell>();
-  const failed = await runCells(name, code, positions, options, (index, outputs) => {
-    const cell = code[index]!;
-    ran.set(cell, { ...cell, outputs, execution_count: index + 1 });
+  const collected: Collector[] = [];
+  const failure = await runCells(name, code, positions, options, collected);
+  let next = 0;
+  const cells = notebook.cells.map((cell) => {
+    if (cell.cell_type !== "code") return cell;
+    const outputs = collected[next++]?.outputs;
+    return { ...cell, outputs: outputs ?? [], execution_count: outputs ? next : null };
   });
-  const cells = notebook.cells.map((cell) =>
-    cell.cell_type === "code" ? (ran.get(cell) ?? cleared(cell)) : cell,
-  );
   const seconds = (performance.now() - began) / 1000;
   const run = { notebook: { ...notebook, cells }, seconds };
-  return failed ? { ...run, failure: failed } : run;
+  return failure ? { ...run, failure } : run;
 }
 
 /** One line: which notebook, cell and line failed, and why. */
@@ -107,18 +111,15 @@ export function failureLine(failure: NotebookFailure): string {
   return `${where}${line}: ${failure.error.ename}: ${failure.error.evalue}`;
 }
 
-function cleared(cell: CodeCell): CodeCell {
-  return { ...cell, outputs: [], execution_count: null };
-}
-
 async function runCells(
   notebook: string,
   code: readonly CodeCell[],
   positions: readonly number[],
   options: RunNotebookOptions,
-  ended: (index: number, outputs: readonly Output[]) => void,
+  collected: Collector[],
 ): Promise<NotebookFailure | undefined> {
   const child = startProcess(options);
+  const shown = new Map<string, Output[]>();
   let index = -1;
   let began = performance.now();
   let timer: NodeJS.Timeout | undefined;
@@ -134,17 +135,16 @@ async function runCells(
       seconds,
     });
   };
-  const failure = (error: CellError): NotebookFailure => {
+  const failed = (error: CellError): NotebookFailure => {
+    const { ename, evalue, traceback } = error;
+    collected[index]?.outputs.push({ output_type: "error", ename, evalue, traceback });
+    report("failed");
     const at = Math.max(index, 0);
     const place = { notebook, cell: at + 1, position: positions[at] ?? 0, error };
     return error.line === undefined ? place : { ...place, line: error.line };
   };
-  const broken = (ename: string, evalue: string): NotebookFailure => {
-    const error: CellError = { ename, evalue, traceback: [`${ename}: ${evalue}`] };
-    if (index >= 0) ended(index, [{ output_type: "error", ename, evalue, traceback: error.traceback }]);
-    report("failed");
-    return failure(error);
-  };
+  const broken = (ename: string, evalue: string): NotebookFailure =>
+    failed({ ename, evalue, traceback: [`${ename}: ${evalue}`] });
   child.stderr?.on("data", (chunk: Buffer) => {
     native = (native + chunk.toString("utf8")).slice(-4000);
   });
@@ -174,6 +174,7 @@ async function runCells(
         } as RunOrder);
       } else if (event.type === "started") {
         index = event.cell;
+        collected[index] = collector(index + 1, shown);
         began = performance.now();
         report("started");
         clearTimeout(timer);
@@ -183,11 +184,15 @@ async function runCells(
           timer = setTimeout(over, timeout * 1000);
         }
       } else if (event.type === "stream") {
+        collected[index]?.stream(event.stream, event.text);
         options.onOutput?.(event);
+      } else if (event.type === "display") {
+        collected[index]?.display(event.data, event.update);
+      } else if (event.type === "result") {
+        collected[index]?.result(event.data);
       } else if (event.type === "ended") {
-        ended(event.cell, event.outputs);
-        report(event.error ? "failed" : "ended");
-        if (event.error) finish(failure(event.error));
+        if (event.error) finish(failed(event.error));
+        else report("ended");
       } else {
         finish(undefined);
       }

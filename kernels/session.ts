@@ -21,7 +21,7 @@ import {
   outputScope,
   runInScope,
 } from "./cell-scope.js";
-import type { CellError, DisplayData, MimeBundle, Sink } from "./outputs.js";
+import type { CellError, MimeBundle, Sink } from "./outputs.js";
 import { type Converted, createConverter, setDisplay, takeMaps } from "./tslab.js";
 
 export interface Session {
@@ -50,8 +50,6 @@ const keptCells = 1000;
 const runtimeKey = Symbol.for("countlens.cell");
 /** Objects say how they are displayed under this key (the convention of Deno's kernel): a function to a MIME bundle. */
 const displayKey = Symbol.for("Jupyter.display");
-/** Under this key the library finds where to send a display message: `(data: DisplayData, update: boolean) => void`. */
-const showKey = Symbol.for("countlens.display");
 
 export function createSession(options: SessionOptions): Session {
   process.chdir(options.root);
@@ -254,11 +252,8 @@ function redirectOutput(): () => void {
       return true;
     }) as typeof process.stdout.write;
   }
-  const show = (data: DisplayData, update: boolean): void => outputScope()?.sink.display(data, update);
-  setDisplay(show);
-  Object.defineProperty(globalThis, showKey, { value: show, configurable: true });
+  setDisplay((data, update) => outputScope()?.sink.display(data, update ?? false));
   return () => {
-    Object.defineProperty(globalThis, showKey, { value: undefined, configurable: true });
     process.stdout.write = original.stdout;
     process.stderr.write = original.stderr;
   };

@@ -106,7 +106,7 @@ export function takeMaps(output: string): CellMaps | undefined {
 }
 
 /** Sets where `tslab.display` sends what it shows. */
-export function setDisplay(write: (data: DisplayData, update: boolean) => void): void {
+export function setDisplay(write: (data: DisplayData, update?: boolean) => void): void {
   (require("tslab/dist/jupyter.js") as { lastWriteDisplayData: unknown }).lastWriteDisplayData = write;
 }
 

@@ -1,0 +1,185 @@
+/** `npm start`: runs every notebook on its defaults and collects what they show in `report/`. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { basename, join, relative, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { type ReportEntry, readRegistry } from "../src/figures/registry.js";
+import { type ReportNotebook, writeReport } from "../src/figures/report-page.js";
+import { projectRoot } from "../src/store/project-root.js";
+import { plainTraceback } from "./cell-error.js";
+import { runAsCommand } from "./command.js";
+import { findNotebook, notebookFiles, notebookText, readNotebook } from "./notebook-file.js";
+import { failureLine, type NotebookRun, runNotebook } from "./run-notebook.js";
+
+const usage = `npm start [-- options]
+
+  --only A,B     only these notebooks (numbers or beginnings of names)
+  --out DIR      folder of the report (default report)
+  --timeout S    longest time of a cell in seconds (default 3600)`;
+
+export interface ReportOrder {
+  readonly notebooks: readonly string[];
+  readonly folder: string;
+  readonly timeout: number;
+  readonly signal?: AbortSignal;
+  readonly log: (line: string) => void;
+}
+
+/** One row of `summary.json`. */
+export interface SummaryRow {
+  readonly notebook: string;
+  readonly figure: string;
+  readonly headline: string | null;
+  readonly value: number | null;
+  readonly seconds: number;
+}
+
+/**
+ * Runs the notebooks one after another into `folder` and returns the failures, one line each. After every notebook the
+ * page and the summary are whole, so that a run that is stopped leaves a report of what it had.
+ */
+export async function makeReport(order: ReportOrder): Promise<string[]> {
+  const { folder, log } = order;
+  for (const name of ["figures", "notebooks", "figures.jsonl", "summary.json", "index.html"]) {
+    rmSync(join(folder, name), { recursive: true, force: true });
+  }
+  mkdirSync(join(folder, "notebooks"), { recursive: true });
+  const notebooks: ReportNotebook[] = [];
+  const failures: string[] = [];
+  const began = performance.now();
+  const elapsed = (): number => (performance.now() - began) / 1000;
+  await writePage(folder, notebooks, elapsed());
+  for (const [index, path] of order.notebooks.entries()) {
+    if (order.signal?.aborted) break;
+    const notebook = basename(path, ".ipynb");
+    log(`${notebook}  (${index + 1} of ${order.notebooks.length})`);
+    const seen = (await readRegistry(folder)).length;
+    const outcome = await runOne(path, order);
+    for (const entry of (await readRegistry(folder)).slice(seen)) log(figureLine(entry));
+    log(`  ${outcome.seconds.toFixed(1)} s`);
+    if (outcome.error !== undefined) {
+      failures.push(outcome.error);
+      log(`  failed: ${outcome.error}`);
+    }
+    notebooks.push({ notebook, ...outcome });
+    await writePage(folder, notebooks, elapsed());
+  }
+  return failures;
+}
+
+type Outcome = Omit<ReportNotebook, "notebook"> & { readonly seconds: number };
+
+async function runOne(path: string, order: ReportOrder): Promise<Outcome> {
+  const name = basename(path, ".ipynb");
+  let run: NotebookRun;
+  try {
+    run = await runNotebook(path, {
+      cellTimeout: order.timeout,
+      env: { COUNTLENS_REPORT: order.folder, COUNTLENS_NOTEBOOK: name },
+      ...(order.signal ? { signal: order.signal } : {}),
+    });
+  } catch (error) {
+    return { seconds: 0, error: (error as Error).message };
+  }
+  writeFileSync(join(order.folder, "notebooks", `${name}.ipynb`), notebookText(run.notebook));
+  const title = titleOf(path);
+  const outcome = { ...(title === undefined ? {} : { title }), seconds: run.seconds };
+  if (!run.failure) return outcome;
+  return { ...outcome, error: `${failureLine(run.failure)}\n${plainTraceback(run.failure.error)}` };
+}
+
+/** The notebook's first heading. */
+function titleOf(path: string): string | undefined {
+  const texts = readNotebook(path).cells.filter((cell) => cell.cell_type === "markdown");
+  for (const cell of texts) {
+    const heading = /^#\s+(.+)$/m.exec(cell.source);
+    if (heading) return heading[1];
+  }
+  return undefined;
+}
+
+function figureLine(entry: ReportEntry): string {
+  return `  ${entry.figure}: ${entry.headline ?? entry.caption}  [${entry.seconds.toFixed(1)} s]`;
+}
+
+async function writePage(
+  folder: string,
+  notebooks: readonly ReportNotebook[],
+  seconds: number,
+): Promise<void> {
+  const rows: SummaryRow[] = (await readRegistry(folder)).map((entry) => ({
+    notebook: entry.notebook,
+    figure: entry.figure,
+    headline: entry.headline ?? null,
+    value: entry.value ?? null,
+    seconds: entry.seconds,
+  }));
+  const summary = join(folder, "summary.json");
+  writeFileSync(`${summary}.part`, `${JSON.stringify(rows, null, 2)}\n`);
+  renameSync(`${summary}.part`, summary);
+  await writeReport(folder, {
+    notebooks,
+    notebookLink: "notebooks/{notebook}.ipynb",
+    provenance: { ...runProvenance(), seconds: Math.round(seconds * 10) / 10 },
+  });
+}
+
+/** On what the whole run was made. */
+function runProvenance(): Record<string, unknown> {
+  const root = projectRoot();
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  return {
+    countlens: version,
+    commit: gitCommit(root),
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    processor: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores`,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    date: new Date().toISOString(),
+  };
+}
+
+function gitCommit(root: string): string | undefined {
+  try {
+    const git = (...words: string[]): string =>
+      execFileSync("git", ["-C", root, ...words], {
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      }).trim();
+    return git("status", "--porcelain") === ""
+      ? git("rev-parse", "HEAD")
+      : `${git("rev-parse", "HEAD")} with changes`;
+  } catch {
+    return undefined;
+  }
+}
+
+async function reportCommand(argv: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      only: { type: "string" },
+      out: { type: "string", default: "report" },
+      timeout: { type: "string", default: "3600" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help) throw new Error(usage);
+  const root = projectRoot();
+  const all = join(root, "notebooks");
+  const notebooks = values.only?.split(",").map((name) => findNotebook(name, all)) ?? notebookFiles(all);
+  const timeout = Number(values.timeout);
+  if (!(timeout >= 0)) throw new Error(`report: --timeout ${values.timeout}; expected seconds, 0 or more`);
+  const folder = resolve(root, values.out);
+  const stop = new AbortController();
+  process.once("SIGINT", () => stop.abort());
+  const log = (line: string): void => console.log(line);
+  const failures = await makeReport({ notebooks, folder, timeout, signal: stop.signal, log });
+  log(`report: ${relative(process.cwd(), join(folder, "index.html"))}`);
+  for (const failure of failures) console.error(`failed: ${failure.split("\n")[0]}`);
+  if (stop.signal.aborted) console.error("stopped; the report holds what had been done");
+  return failures.length > 0 || stop.signal.aborted ? 1 : 0;
+}
+
+runAsCommand(import.meta.url, reportCommand);
