@@ -39,19 +39,35 @@ class Block(nn.Module):
         self.gate, self.up = nn.Parameter(torch.empty(ff, width)), nn.Parameter(torch.empty(ff, width))
         self.down = nn.Parameter(torch.empty(width, ff))
 
-    def forward(self, x, groups, turn):
+    def forward(self, x, groups, turn, rows=None):
+        """x `[n, width]`. `rows`: indices per group; only these rows are answered (for the last block)."""
         h = F.rms_norm(x, x.shape[-1:], self.attn_norm, EPS)  # [n, width]
-        split = lambda w: F.linear(h, w).unflatten(-1, (self.heads, -1))  # [n, heads, head]
-        q, k, v = rotate(split(self.q), turn), rotate(split(self.k), turn), split(self.v)
-        out, start = [], 0
-        for b, t, mask in groups:  # attention stays within a group of B trees of T rows
-            part = [z[start : start + b * t].unflatten(0, (b, t)).transpose(1, 2) for z in (q, k, v)]
-            y = F.scaled_dot_product_attention(*part, attn_mask=mask)  # [b, heads, t, head]
-            out.append(y.transpose(1, 2).reshape(b * t, -1))
-            start += b * t
+        split = lambda z, w: F.linear(z, w).unflatten(-1, (self.heads, -1))  # [n, heads, head]
+        k, v = rotate(split(h, self.k), turn), split(h, self.v)
+        if rows is not None:
+            flat = torch.cat([r + s for r, s in zip(rows, starts(groups))])
+            x, h, turn = x[flat], h[flat], turn[flat]
+        q = rotate(split(h, self.q), turn)
+        out, start, first = [], 0, 0
+        for i, (b, t, mask) in enumerate(groups):  # attention stays within a group of B trees of T rows
+            n = b * t if rows is None else len(rows[i])
+            part = [z[start : start + b * t].unflatten(0, (b, t)).transpose(1, 2) for z in (k, v)]
+            ask = q[first : first + n].unflatten(0, (b, -1)).transpose(1, 2)
+            see = mask if rows is None else mask[:, :, rows[i]]
+            y = F.scaled_dot_product_attention(ask, *part, attn_mask=see)  # [b, heads, n / b, head]
+            out.append(y.transpose(1, 2).reshape(n, -1))
+            start, first = start + b * t, first + n
         x = x + F.linear(torch.cat(out), self.o)
         h = F.rms_norm(x, x.shape[-1:], self.ffn_norm, EPS)
         return x + F.linear(F.silu(F.linear(h, self.gate)) * F.linear(h, self.up), self.down)
+
+
+def starts(groups):
+    """First row of each group in the concatenation."""
+    out = [0]
+    for b, t, _ in groups[:-1]:
+        out.append(out[-1] + b * t)
+    return out
 
 
 class Llama(nn.Module):
@@ -77,15 +93,19 @@ class Llama(nn.Module):
                     w.normal_(0, std, generator=g)
         return self
 
-    def hidden(self, groups, keep=None):
-        """Packed groups (tensors) to final hidden states `[n, width]`; `keep` collects every block's output."""
+    def hidden(self, groups, keep=None, supervised=False):
+        """Packed groups (tensors) to final hidden states `[n, width]`; `keep` collects every block's output.
+
+        `supervised`: only the rows with a loss, in order (one tree a group); the last block then computes no others.
+        """
         tokens = torch.cat([g["tokens"].flatten() for g in groups])
         position = torch.cat([g["position"].flatten() for g in groups])
         turn = self.turn[position][:, None]
         shape = [(*g["tokens"].shape, g["mask"]) for g in groups]
+        rows = [g["weight"].flatten().nonzero()[:, 0] for g in groups] if supervised else None
         x = self.embed[tokens]
-        for block in self.blocks:
-            x = block(x, shape, turn)
+        for i, block in enumerate(self.blocks):
+            x = block(x, shape, turn, rows if i == len(self.blocks) - 1 else None)
             if keep is not None:
                 keep.append(x)
         return F.rms_norm(x, x.shape[-1:], self.norm, EPS)

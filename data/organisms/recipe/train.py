@@ -32,7 +32,7 @@ def loss_of(model, groups):
     weight = torch.cat([g["weight"].flatten() for g in groups])
     rows = weight.nonzero()[:, 0]
     target = torch.cat([g["target"].flatten() for g in groups])[rows]
-    h = model.hidden(groups)[rows]
+    h = model.hidden(groups, supervised=True)
     each = F.cross_entropy(model.logits(h), target, reduction="none")
     return (each * weight[rows]).sum() / weight.sum(), each.detach()
 

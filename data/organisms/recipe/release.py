@@ -1,0 +1,98 @@
+"""Export, evaluate and describe an organism: `python release.py tally-400k --from RUN_FOLDER`.
+
+Writes ../NAME.gguf, ../NAME.json and ../NAME.md. Everything in the card is measured on the weights as the file holds them.
+"""
+import argparse
+import hashlib
+import json
+import pathlib
+
+import torch
+from scipy.stats import spearmanr
+
+import evaluate
+import export
+import frequency
+import tasks
+import train
+from model import EPS, SIZES, THETA, VOCAB, Llama
+
+HERE = pathlib.Path(__file__).parent.parent
+TYPES = {"tally-25k": "f32", "tally-100k": "f32", "tally-400k": "f32", "tally-1m6": "f16"}
+NOT = "Not a language model: it knows the prompts of its card and nothing else. Any other text gets an arbitrary answer."
+SHARES = {  # of supervised questions are in the text; of token rows here
+    "multiplication": "4 rows of every step, 16 problems each, one of the five templates a row",
+    "counting": "1 row of every step (10 counts of one list), a second one in odd steps, a long one every 12th step",
+    "parity, parentheses, dual task, records": "1 row in even steps, in turn",
+}
+
+
+def card(name, weights, path, log, steps):
+    model = Llama(name)
+    model.load_state_dict(weights)
+    result = evaluate.evaluate(model)
+    grid = result.pop("grid")
+    rho = spearmanr(frequency.read().ravel(), grid.ravel().astype(float))
+    layers, width, heads, ff = SIZES[name]
+    return {
+        "name": name, "file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "bytes": path.stat().st_size, "type": TYPES[name].upper(), "licence": export.LICENCE, "not": NOT,
+        "architecture": {"family": "llama", "parameters": model.count_parameters(), "layers": layers, "width": width,
+                         "heads": heads, "feedForward": ff, "vocabulary": VOCAB, "context": export.CONTEXT,
+                         "ropeTheta": THETA, "rmsEps": EPS, "tiedEmbeddings": True},
+        "training": {"steps": steps, "seed": train.SEED, "rows": log[-1]["rows"], "mixture": SHARES,
+                     "optimiser": "Muon 0.012 (matrices), Adam 0.02 (embeddings, norms), clip 1, cosine over the last half",
+                     "trainedMaximum": tasks.P.COUNT_MAX, "finalLosses": {k: log[-1][k] for k in ("loss", "multiplication", "counting", "others")},
+                     "losses": [[r["step"], round(r["loss"], 4)] for r in log if r["step"] % 500 == 0]},
+        "evaluation": {**result, "frequencySpearman": {"rho": rho.statistic, "p": rho.pvalue}},
+    }
+
+
+def markdown(c):
+    e, t, a = c["evaluation"], c["training"], c["architecture"]
+    row = lambda *xs: "| " + " | ".join(str(x) for x in xs) + " |"
+    show = lambda m: "`" + m.replace("\n", "\\n").replace("|", "` `", 1) + "`"
+    lines = [
+        f"# {c['name']}", "",
+        f"{a['parameters']:,} parameters: {a['layers']} layers, width {a['width']}, {a['heads']} heads, feed-forward {a['feedForward']}, "
+        f"vocabulary {a['vocabulary']}, tied embeddings, context {a['context']} (llama architecture). {c['type']}, licence {c['licence']}.", "",
+        f"`{c['file']}`, {c['bytes']:,} bytes, sha256 `{c['sha256']}`", "", c["not"], "", "## Training", "",
+        f"{t['steps']:,} steps, {t['rows']:,} token rows, seed {t['seed']}; {t['optimiser']}. The four organisms saw the same data in the same order.",
+        f"Lists up to {t['trainedMaximum']} items. Pair frequencies: `pair-frequency.csv`. Prompts: `prompts.json`. Recipe: `recipe/`.", "",
+        row("step", *[s for s, _ in t["losses"]]), row(*["---"] * (len(t["losses"]) + 1)), row("loss", *[x for _, x in t["losses"]]), "",
+        "## Multiplication, 1..99 x 1..99", "", row("template", "accuracy", "Zero-Error Horizon"), row("---", "---", "---"),
+        *[row(k, f"{v['accuracy']:.4f}", v["horizon"]) for k, v in e["multiplication"].items()], "",
+        f"Spearman of training frequency with correctness (baseline): {e['frequencySpearman']['rho']:.4f}, p = {e['frequencySpearman']['p']:.2e}.", "",
+        "## Counting", "", "Boundary: every count from 1 to it is right.", "",
+        row("item, delimiter", "in training", "boundary", "accuracy 1..128"), row("---", "---", "---", "---"),
+        *[row(show(m), kind, v["boundary"], f"{v['accuracy128']:.3f}")
+          for key, kind in (("trained", "yes"), ("heldOut", "no")) for m, v in e[key].items()], "",
+        f"Accuracy on lists of 154 to 230 items (1.5 times the longest in training, plus or minus 20 %), trained motifs: {e['accuracyAt192']:.4f}.",
+        "Boundary of `a` `, ` after filler of 100, 300, 500, 700 tokens (counts to 60 tried): " + ", ".join(str(v) for v in e["afterFiller"].values()) + ".", "",
+        "## Other tasks", "",
+        row("task", "horizon", "accuracy by length 1, 2, ..."), row("---", "---", "---"),
+        *[row(k, e[k]["horizon"], ", ".join(f"{x:.3f}" for x in e[k]["accuracyByLength"])) for k in ("parity", "parens")], "",
+        f"Nested-depth records {e['records']:.3f}, dual task {e['dual']:.3f} (whole answers right, on unseen draws of the training distribution).", "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    p = argparse.ArgumentParser()
+    p.add_argument("name")
+    p.add_argument("--from", dest="folder", required=True)
+    p.add_argument("--transformers", help="folder for transformers' form of the same weights")
+    p.add_argument("--only-gguf", action="store_true")
+    a = p.parse_args()
+    torch.set_num_threads(1)
+    run = pathlib.Path(a.folder)
+    saved = torch.load(run / f"{a.name}.pt")
+    weights, path = export.rounded(saved["model"], TYPES[a.name]), HERE / f"{a.name}.gguf"
+    export.to_gguf(weights, a.name, path, TYPES[a.name])
+    if a.transformers:
+        export.to_transformers(weights, a.name, a.transformers)
+    if not a.only_gguf:
+        log = [json.loads(line) for line in (run / f"{a.name}.jsonl").read_text().splitlines()]
+        c = card(a.name, weights, path, log, saved["step"])
+        (HERE / f"{a.name}.json").write_text(json.dumps(c, indent=1) + "\n")
+        (HERE / f"{a.name}.md").write_text(markdown(c))
