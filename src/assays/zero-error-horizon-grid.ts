@@ -1,6 +1,8 @@
 /** Horizon, limiters and accuracy of a multiplication grid, from its list of errors (first paper, Figure 3 and Table 3). */
+
 import type { IntegerPlace } from "../tasks/integer-reader.js";
 import { multiplication } from "../tasks/multiplication.js";
+import type { HorizonResult } from "./horizon-result.js";
 
 export interface GridError {
   readonly a: number;
@@ -80,4 +82,17 @@ export function readGrid(
     }
   }
   return { range, errors };
+}
+
+/** The grid of a multiplication result: errors with operands, right and read answers, for figures and regressions. */
+export function gridOf(result: Pick<HorizonResult, "task" | "sizes" | "errors">): Grid {
+  if (result.task !== "multiplication") {
+    throw new Error(`gridOf: a result of the task ${result.task}; expected multiplication`);
+  }
+  const errors = result.errors.map(({ fields, expected, read }): GridError => {
+    const predicted = read === undefined || read === null ? null : Number(read);
+    return { a: Number(fields.a), b: Number(fields.b), expected: Number(expected), predicted };
+  });
+  errors.sort((x, y) => x.a - y.a || x.b - y.b);
+  return { range: [1, result.sizes.at(-1)!.size], errors };
 }

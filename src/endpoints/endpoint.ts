@@ -54,6 +54,11 @@ export interface Endpoint {
   usage(): Usage;
 }
 
+/** Is it a server rather than a model? */
+export function isEndpoint(subject: object): subject is Endpoint {
+  return "ask" in subject && "curl" in subject;
+}
+
 const MOST_BYTES = 16 * 2 ** 20;
 const MOST_WAIT = 60_000;
 

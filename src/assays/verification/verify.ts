@@ -1,0 +1,203 @@
+/** Verification of items on a model: forced where that decides, decoded where it does not, alone where it is close. */
+import type { Edit, Request, Result } from "../../engine/request.js";
+import type { Model } from "../../model/model.js";
+import type { Reader } from "../../tasks/reader.js";
+import type { Item } from "../../tasks/task.js";
+import { addCounts, type Check, type Counts, countsOf, NO_COUNTS } from "./check.js";
+import { type Forced, type Judgement, judgeDecoded, judgeForced } from "./judge.js";
+import type { ModeSteps } from "./modes.js";
+import { type LearningVocabulary, type Prepared, prepare, vocabularyOf } from "./prepare.js";
+
+export interface VerifyOptions {
+  readonly steps: ModeSteps;
+  readonly reader: Reader;
+  /** Largest change of a margin by the way a request is evaluated, in logits: closer verdicts go to the referee. */
+  readonly noiseFloor: number;
+  /** Most tokens decoded for an answer. */
+  readonly maxTokens: number;
+  readonly signal: AbortSignal;
+  /** Called with the number of instances verified since the last call. */
+  readonly onVerified?: (instances: number) => void;
+}
+
+export interface Verifier {
+  verify(items: readonly Item[]): Promise<Check[]>;
+  /** The same checks with what the model wrote: those without a text are decoded. */
+  withTexts(items: readonly Item[], checks: readonly Check[]): Promise<Check[]>;
+  counts(): Counts;
+}
+
+export function createVerifier(model: Model, options: VerifyOptions): Verifier {
+  const { steps, reader, noiseFloor, maxTokens, signal, onVerified } = options;
+  const vocabulary = vocabularyOf(model);
+  let counts = NO_COUNTS;
+
+  /** Greedy decoding; those with a margin below the noise floor again, each alone. */
+  const decode = async (prepared: readonly Prepared[], alone: boolean): Promise<Check[]> => {
+    const settings = { maxTokens, signal };
+    const batch = await model.generate(
+      prepared.map(({ prompt }) => ({ tokens: prompt })),
+      { ...settings, mode: alone ? "alone" : "forest" },
+    );
+    counts = addCounts(counts, countsOf(batch.stats));
+    await vocabulary.learn(batch.generations.flatMap(({ tokens }) => [...tokens]));
+    const checks: Check[] = [];
+    for (let i = 0; i < prepared.length; i++) {
+      const { tokens, text, stop, margins } = batch.generations[i]!;
+      const ended = stop === "end" || stop === "stopToken";
+      const judged = judgeDecoded(
+        { tokens, text, ended, margins },
+        prepared[i]!.item.answer,
+        reader,
+        vocabulary,
+      );
+      const { verdict, margin, unfinished } = judged;
+      if (!alone && judged.confidence < noiseFloor) {
+        const [check] = await decode([prepared[i]!], true);
+        counts = addCounts(counts, { refereed: 1 });
+        checks.push({ ...check!, by: "referee" });
+      } else checks.push({ verdict, margin, by: "decoded", text, ...(unfinished ? { unfinished } : {}) });
+    }
+    return checks;
+  };
+
+  const force = async (prepared: readonly Prepared[]): Promise<Check[]> => {
+    const judgements = await judgeAll(prepared);
+    const open = prepared.filter((_, i) => judgements[i]!.verdict === "open");
+    const close = prepared.filter((_, i) => {
+      const { verdict, confidence } = judgements[i]!;
+      return verdict !== "open" && confidence < noiseFloor;
+    });
+    const decoded = open.length === 0 ? [] : await decode(open, false);
+    const settled = close.length === 0 ? [] : await decode(close, true);
+    counts = addCounts(counts, { fallbacks: open.length, refereed: close.length });
+    return judgements.map(({ verdict, margin, confidence }): Check => {
+      if (verdict !== "open" && confidence >= noiseFloor) return { verdict, margin, by: "forced" };
+      const check = verdict === "open" ? decoded.shift()! : { ...settled.shift()!, by: "referee" as const };
+      // Decoding does not say how far behind the answer was; forcing does.
+      return check.verdict === "wrong" && margin <= 0 ? { ...check, margin } : check;
+    });
+  };
+
+  const judgeAll = async (prepared: readonly Prepared[]): Promise<Judgement[]> => {
+    const edits = steps.share === "prefix" ? splitAfterPrefix(model, prepared) : undefined;
+    const evaluation = await model.evaluate(
+      prepared.map((one) => forcedRequest(one, edits)),
+      { signal, mode: steps.share === "nothing" ? "batch" : "forest" },
+    );
+    counts = addCounts(counts, countsOf(evaluation.stats));
+    const forced = evaluation.results.map((result) => readForced(result));
+    await learnForced(vocabulary, prepared, forced);
+    return prepared.map(({ item, answer }, i) =>
+      judgeForced(forced[i]!, answer, item.answer, reader, vocabulary),
+    );
+  };
+
+  return {
+    counts: () => counts,
+    async verify(items) {
+      const prepared = await prepare(model, items);
+      counts = addCounts(counts, { instances: items.length });
+      if (steps.forced) {
+        const checks = await force(prepared);
+        onVerified?.(items.length);
+        return checks;
+      }
+      const checks: Check[] = [];
+      for (const one of prepared) {
+        checks.push(...(await decode([one], true)));
+        onVerified?.(1);
+      }
+      return checks;
+    },
+    async withTexts(items, checks) {
+      const missing = items.filter((_, i) => checks[i]!.text === undefined);
+      if (missing.length === 0) return [...checks];
+      const prepared = await prepare(model, missing);
+      const decoded = await decode(prepared, false);
+      let next = 0;
+      const texts: Check[] = [];
+      for (const check of checks) {
+        if (check.text !== undefined) {
+          texts.push(check);
+          continue;
+        }
+        const one = prepared[next]!;
+        let { text, unfinished, verdict, margin } = decoded[next++]!;
+        // Decoding and forcing at odds beyond the noise floor: the canonical evaluation has the last word.
+        if (verdict !== check.verdict) {
+          ({ text, unfinished, verdict, margin } = (await decode([one], true))[0]!);
+          counts = addCounts(counts, { refereed: 1 });
+        }
+        const more = { text: text!, ...(unfinished ? { unfinished } : {}) };
+        texts.push(
+          verdict === check.verdict ? { ...check, ...more } : { verdict, margin, by: "referee", ...more },
+        );
+      }
+      return texts;
+    },
+  };
+}
+
+/** Prompt and answer; logits before each answer token and after the last. */
+function forcedRequest({ prompt, answer }: Prepared, edits: readonly Edit[] | undefined): Request {
+  const tokens = new Int32Array(prompt.length + answer.length);
+  tokens.set(prompt);
+  tokens.set(answer, prompt.length);
+  const positions = Array.from({ length: answer.length + 1 }, (_, i) => prompt.length - 1 + i);
+  // After the last answer token nothing is awaited; any token fills its place in the table.
+  const awaited = positions.map((_, i) => [answer[Math.min(i, answer.length - 1)]!]);
+  return {
+    tokens,
+    logits: { positions, top: 2, tokens: awaited },
+    ...(edits === undefined ? {} : { edits }),
+  };
+}
+
+function readForced(result: Result): Forced {
+  const { topIds, topLogits, tokenLogits, positions } = result.logits!;
+  const argmax = new Int32Array(positions.length);
+  const gap = new Float32Array(positions.length);
+  const lead = new Float32Array(positions.length - 1);
+  for (let i = 0; i < positions.length; i++) {
+    argmax[i] = topIds[2 * i]!;
+    gap[i] = topLogits[2 * i]! - topLogits[2 * i + 1]!;
+    if (i === lead.length) break;
+    const own = tokenLogits![i]!;
+    lead[i] = own === topLogits[2 * i] ? gap[i]! : own - topLogits[2 * i]!;
+  }
+  return { argmax, gap, lead };
+}
+
+async function learnForced(
+  vocabulary: LearningVocabulary,
+  prepared: readonly Prepared[],
+  forced: readonly Forced[],
+): Promise<void> {
+  const tokens = new Set<number>();
+  forced.forEach(({ argmax }, i) => {
+    for (const token of prepared[i]!.answer) tokens.add(token);
+    for (let k = 0; k < argmax.length; k++) tokens.add(argmax[k]!);
+  });
+  await vocabulary.learn(tokens);
+}
+
+/**
+ * An edit that changes nothing at the first position where the prompts differ: what lies before it is shared, and from
+ * there on each request is on its own.
+ */
+function splitAfterPrefix(model: Model, prepared: readonly Prepared[]): Edit[] {
+  const first = prepared[0]!.prompt;
+  let length = first.length - 1;
+  for (const { prompt } of prepared) {
+    let same = 0;
+    while (same < length && prompt[same] === first[same]) same++;
+    length = same;
+  }
+  const hook = model.info.hookPoints.find(
+    ({ hook }) => hook.kind === "embed" || hook.kind === "residPost",
+  )?.hook;
+  if (hook === undefined)
+    throw new Error(`zeroErrorHorizon: mode "prefix" needs an embedding that can be observed; use "trie"`);
+  return [{ hook, positions: [length], op: { type: "scale", factor: 1 } }];
+}

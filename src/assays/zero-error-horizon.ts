@@ -1,0 +1,217 @@
+/** Zero-Error Horizon: the largest size up to which a model makes no mistake at all (first paper, section 2). */
+import { type Endpoint, isEndpoint } from "../endpoints/endpoint.js";
+import type { Progress } from "../engine/request.js";
+import { defaultSignal } from "../model/interrupt.js";
+import type { Model } from "../model/model.js";
+import { marginFloor } from "../model/noise-floor.js";
+import { provenance } from "../store/provenance.js";
+import { checkSize, type Item, type Task, templateOf } from "../tasks/task.js";
+import type { Template } from "../tasks/template.js";
+import { askCommands } from "./ask-commands.js";
+import type { HorizonResult, InstanceRow, SizeRow, WrongAnswer } from "./horizon-result.js";
+import {
+  type Checked,
+  type Checker,
+  type Found,
+  type SearchOptions,
+  searchHorizon,
+} from "./horizon-search.js";
+import { NO_COUNTS } from "./verification/check.js";
+import { createEndpointChecker } from "./verification/endpoint-checker.js";
+import { modeSteps, type VerificationMode } from "./verification/modes.js";
+import { createVerifier } from "./verification/verify.js";
+
+export interface HorizonOptions {
+  /** Name of one of the task's templates, or one's own. Default: the task's first. */
+  readonly template?: string | Template;
+  /** Largest size to try. Default 99. */
+  readonly upTo?: number;
+  /** Go on past the first error, over all sizes to `upTo`. Default false. */
+  readonly wholeGrid?: boolean;
+  /** How a model is verified; all give the same result. Default `trie`. Servers are asked and read. */
+  readonly mode?: VerificationMode;
+  /** Which wrong answers are decoded in full. Default `errors` (all) over the whole grid, else `limiters`. */
+  readonly texts?: "limiters" | "errors";
+  /** Most tokens decoded for an answer. Default 64; of a server its own `maxTokens` counts. */
+  readonly maxTokens?: number;
+  /** Most instances verified: a size that would exceed it is not begun, and the result says so. Default 100,000. */
+  readonly mostInstances?: number;
+  /** Margins below this (logits) are settled by decoding alone. Default: measured on this model, see `marginFloor`. */
+  readonly noiseFloor?: number;
+  /** Times a server is asked each prompt; right only if every answer is. Default 1. */
+  readonly repeats?: number;
+  /** Ends the run. Default: the interrupt of the running cell. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/**
+ * The horizon of a model or a server for a task, with every limiter.
+ *
+ * Sizes 1, 2, ... are verified exhaustively, greedily and in the task's order, until one has an error. What a right answer is
+ * decides the task's reader; teacher forcing and the trie only decide how fast it is found. Where a margin is below the
+ * noise floor, the canonical evaluation (alone, greedy) has the last word. An aborted run throws and gives no number.
+ *
+ * @example const result = await zeroErrorHorizon(model, multiplication(), { upTo: 99, wholeGrid: true });
+ */
+export async function zeroErrorHorizon<I>(
+  subject: Model | Endpoint,
+  task: Task<I>,
+  options: HorizonOptions = {},
+): Promise<HorizonResult> {
+  const { upTo = 99, wholeGrid = false, mostInstances = 100_000 } = options;
+  checkSize("zeroErrorHorizon: upTo", upTo);
+  if (!(mostInstances >= 1))
+    throw new Error(`zeroErrorHorizon: mostInstances ${mostInstances}; expected 1 or more`);
+  const template = templateOf(task, options.template);
+  const signal = options.signal ?? defaultSignal();
+  const search: SearchOptions = {
+    template,
+    upTo,
+    wholeGrid,
+    texts: options.texts ?? (wholeGrid ? "errors" : "limiters"),
+    mostInstances,
+    signal,
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  };
+  const { checker, finish } = await createChecker(subject, task, options);
+  const found = await searchHorizon(task, checker, search);
+  const how = finish(template, found.checked.length);
+  return { ...summarise({ task, template }, found, how.commands), ...how.report };
+}
+
+export interface OpenChecker {
+  readonly checker: Checker;
+  /** What the result says about how it was found. */
+  finish(
+    template: Template,
+    instances: number,
+  ): {
+    readonly commands: (item: Item) => Readonly<Record<string, string>>;
+    readonly report: Pick<HorizonResult, "mode" | "counts" | "noiseFloor" | "endpoint" | "provenance">;
+  };
+}
+
+/** What says right or wrong for a subject. Measures the noise floor of a model where none is given. */
+export async function createChecker<I>(
+  subject: Model | Endpoint,
+  task: Task<I>,
+  options: HorizonOptions,
+): Promise<OpenChecker> {
+  const { mode = "trie", maxTokens = 64, repeats = 1 } = options;
+  const signal = options.signal ?? defaultSignal();
+  const { reader } = task;
+  const notes = { assay: "zero-error-horizon", task: task.name, reader: reader.name };
+  if (isEndpoint(subject)) {
+    const checker = createEndpointChecker(subject, reader, { repeats, signal });
+    const { url, model, api, settings } = subject;
+    return {
+      checker,
+      finish: (template, instances) => ({
+        commands: ({ prompt }) => ({ curl: subject.curl(prompt) }),
+        report: {
+          mode: "endpoint",
+          counts: { ...NO_COUNTS, instances },
+          noiseFloor: 0,
+          endpoint: checker.report(),
+          provenance: provenance({
+            promptTemplate: JSON.stringify(template),
+            notes: { ...notes, url, model, api, settings: JSON.stringify(settings), repeats },
+          }),
+        },
+      }),
+    };
+  }
+  const steps = modeSteps(mode);
+  const noiseFloor = options.noiseFloor ?? (await marginFloor(subject, { signal }));
+  const verifier = createVerifier(subject, { steps, reader, noiseFloor, maxTokens, signal });
+  const { path } = subject.info;
+  return {
+    checker: { lookAhead: steps.lookAhead, check: verifier.verify, withTexts: verifier.withTexts },
+    finish: (template) => ({
+      commands: ({ prompt }) => ({ ...askCommands(path, path, prompt, maxTokens) }),
+      report: {
+        mode,
+        counts: verifier.counts(),
+        noiseFloor,
+        provenance: provenance({
+          model: subject,
+          promptTemplate: JSON.stringify(template),
+          notes: { ...notes, mode, noiseFloor, maxTokens },
+        }),
+      },
+    }),
+  };
+}
+
+interface About<I> {
+  readonly task: Task<I>;
+  readonly template: Template;
+}
+
+type Summary = Omit<HorizonResult, "mode" | "counts" | "noiseFloor" | "provenance" | "endpoint">;
+
+function summarise<I>(
+  { task, template }: About<I>,
+  found: Found,
+  commands: (item: Item) => Readonly<Record<string, string>>,
+): Summary {
+  const { checked, failing, last, stopped } = found;
+  if (checked.length === 0)
+    throw new Error(`zeroErrorHorizon: nothing was verified: ${stopped ?? "no sizes"}`);
+  const wrong = checked.filter(({ check }) => check.verdict === "wrong");
+  const errors = wrong.map((one): WrongAnswer => {
+    const error = wrongAnswer(task, one);
+    return one.item.size === failing ? { ...error, commands: commands(one.item) } : error;
+  });
+  return {
+    assay: "zero-error-horizon",
+    task: task.name,
+    order: task.order,
+    template,
+    reader: task.reader.name,
+    horizon: failing === undefined ? last : failing - 1,
+    reached: failing !== undefined,
+    ...(stopped === undefined ? {} : { stopped }),
+    limiters: errors.filter(({ size }) => size === failing),
+    errors,
+    sizes: sizeRows(checked),
+    instances: checked.map(
+      ({ item, check }): InstanceRow => ({
+        key: item.key,
+        size: item.size,
+        right: check.verdict === "right",
+        margin: check.margin,
+        by: check.by,
+      }),
+    ),
+    accuracy: 1 - wrong.length / checked.length,
+  };
+}
+
+function wrongAnswer<I>(task: Task<I>, { item, check }: Checked): WrongAnswer {
+  const { text, unfinished, margin, by, rightOf } = check;
+  return {
+    key: item.key,
+    fields: item.fields,
+    size: item.size,
+    expected: item.answer,
+    ...(text === undefined ? {} : { text, read: task.reader.parse(text) ?? null }),
+    ...(unfinished === undefined ? {} : { unfinished }),
+    margin,
+    by,
+    ...(rightOf === undefined ? {} : { rightOf }),
+  };
+}
+
+function sizeRows(checked: readonly Checked[]): SizeRow[] {
+  const rows = new Map<number, { size: number; instances: number; wrong: number; margin: number }>();
+  for (const { item, check } of checked) {
+    const row = rows.get(item.size) ?? { size: item.size, instances: 0, wrong: 0, margin: Number.NaN };
+    rows.set(item.size, row);
+    row.instances++;
+    if (check.verdict === "wrong") row.wrong++;
+    else if (!(check.margin >= row.margin)) row.margin = check.margin;
+  }
+  return [...rows.values()];
+}
