@@ -57,6 +57,8 @@ async function answer(id: number, call: Call): Promise<Answers[keyof Answers]> {
         return await engine.tokenize(call.texts, call.special);
       case "pieces":
         return await engine.pieces(call.tokens);
+      case "pieceBytes":
+        return await engine.pieceBytes(call.tokens);
       case "detokenize":
         return await engine.detokenize(call.tokens, call.special);
       case "close":

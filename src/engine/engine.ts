@@ -72,6 +72,8 @@ export interface Engine {
   tokenize(texts: readonly string[], special: boolean): Promise<Int32Array[]>;
   /** The text of each token on its own (bytes that are not whole characters come as U+FFFD). */
   pieces(tokens: Int32Array | readonly number[]): Promise<string[]>;
+  /** Length of each token's text in bytes. */
+  pieceBytes(tokens: Int32Array | readonly number[]): Promise<Int32Array>;
   /** The text of the whole sequence; control tokens are written out only when asked for. */
   detokenize(tokens: Int32Array | readonly number[], special?: boolean): Promise<string>;
   close(): Promise<void>;

@@ -83,6 +83,10 @@ export function openInline(options: EngineOptions, onAbort?: Pointer, keepLog = 
       const decoder = new TextDecoder();
       return Array.from(tokens, (token) => decoder.decode(model.piece(token)));
     },
+    async pieceBytes(tokens) {
+      still();
+      return Int32Array.from(tokens, (token) => model.piece(token).length);
+    },
     async detokenize(tokens, special = false) {
       still();
       return model.detokenize(Int32Array.from(tokens), special);

@@ -130,6 +130,9 @@ export async function openIsolated(options: EngineOptions): Promise<Engine> {
     async pieces(tokens) {
       return await ask(await ensure(), { type: "pieces", tokens: Int32Array.from(tokens) });
     },
+    async pieceBytes(tokens) {
+      return await ask(await ensure(), { type: "pieceBytes", tokens: Int32Array.from(tokens) });
+    },
     async detokenize(tokens, special = false) {
       return await ask(await ensure(), { type: "detokenize", tokens: Int32Array.from(tokens), special });
     },

@@ -21,7 +21,7 @@ export type Call =
       readonly options: GenerateOptions;
     }
   | { readonly type: "tokenize"; readonly texts: readonly string[]; readonly special: boolean }
-  | { readonly type: "pieces"; readonly tokens: Int32Array }
+  | { readonly type: "pieces" | "pieceBytes"; readonly tokens: Int32Array }
   | { readonly type: "detokenize"; readonly tokens: Int32Array; readonly special: boolean }
   | { readonly type: "close" };
 
@@ -35,6 +35,7 @@ export interface Answers {
   generate: GenerationBatch;
   tokenize: Int32Array[];
   pieces: string[];
+  pieceBytes: Int32Array;
   detokenize: string;
   close: undefined;
 }

@@ -38,3 +38,11 @@ export function currentGeneration(): number {
 function owner(): InterruptOwner | undefined {
   return (globalThis as { [interruptKey]?: InterruptOwner })[interruptKey];
 }
+
+/** A signal that aborts with the cell or with `signal`, whichever comes first. */
+export function signalFor(signal: AbortSignal | undefined): AbortSignal {
+  if (signal === undefined) return defaultSignal();
+  // Node has it since 20.3; the type libraries in use do not know it yet.
+  const { any } = AbortSignal as unknown as { any(signals: readonly AbortSignal[]): AbortSignal };
+  return any.call(AbortSignal, [defaultSignal(), signal]);
+}
