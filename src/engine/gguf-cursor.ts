@@ -88,7 +88,8 @@ export function openCursor(file: number, size: number, fail: (what: string) => E
     count(what, max) {
       const offset = need(8, what);
       const value = window.readUInt32LE(offset + 4) * 2 ** 32 + window.readUInt32LE(offset);
-      if (value > max) throw fail(`${what} is ${value}, but at most ${max} can be true`);
+      if (value > max)
+        throw fail(`${what} is ${value}, but at most ${max} is possible there; it is truncated or damaged`);
       return value;
     },
     integer(signed, what) {
