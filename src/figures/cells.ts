@@ -6,7 +6,7 @@
  */
 import type { Trace } from "./figure-spec.js";
 import { colorAt, inkOn, plotlyScale, type Scale } from "./palette.js";
-import { MONO } from "./theme.js";
+import { FONT } from "./theme.js";
 
 const BINS = 48;
 
@@ -20,6 +20,7 @@ export interface Cells {
   readonly text?: readonly (readonly string[])[];
   /** Logical px of the cells' text. Default 8.5. */
   readonly textSize?: number;
+  /** Default: the theme's. */
   readonly textFont?: string;
   /** Logical px of figure width below which the text would not fit its cells: narrower exports leave it out. */
   readonly textNeeds?: number;
@@ -168,7 +169,7 @@ function textTrace(cells: Cells, text: readonly (readonly string[])[], axes: Rec
     x,
     y,
     text: shown,
-    textfont: { size: cells.textSize ?? 8.5, color: colors, family: cells.textFont ?? MONO },
+    textfont: { size: cells.textSize ?? 8.5, color: colors, family: cells.textFont ?? FONT },
     hoverinfo: "skip",
     showlegend: false,
     meta: { role: "cell-text", needs: cells.textNeeds ?? 0 },

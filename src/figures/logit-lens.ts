@@ -70,6 +70,7 @@ export function logitLens(rows: readonly LogitLensRow[], options: LogitLensOptio
     scale: SEQUENTIAL,
     domain,
     textSize,
+    textFont: MONO,
     textNeeds: columnPixels(width),
     hover,
     ...(characters >= 3

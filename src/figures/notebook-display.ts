@@ -49,21 +49,21 @@ export function writeDisplay(bundle: MimeBundle, options: { id?: string; update?
   return true;
 }
 
+/** The key under which objects say how they are displayed (a convention of Jupyter kernels for JavaScript). */
+const displayKey = Symbol.for("Jupyter.display");
+
 /**
- * Makes an object show itself when it is a cell's last expression: tslab prints that value with `console.log`, which
- * asks `util.inspect`, which asks the object. In a notebook the bundle is sent; elsewhere (and inside another
- * object) the value prints as its `text/plain`. The hook is not enumerable: copies and JSON do not carry it.
+ * Makes an object show itself when it is a cell's last expression (the project's kernel looks for `Jupyter.display`);
+ * elsewhere, and inside another object, it prints as its `text/plain`. The hooks are not enumerable: copies and JSON
+ * do not carry them.
  */
 export function richly<T extends object>(value: T, render: (value: T) => MimeBundle): T {
-  return Object.defineProperty(value, inspect.custom, {
+  Object.defineProperty(value, displayKey, { enumerable: false, value: () => render(value) });
+  Object.defineProperty(value, inspect.custom, {
     enumerable: false,
-    value: (depth: number | null, options: { depth?: number | null }): string => {
-      const bundle = render(value);
-      const outermost = depth === null || depth === options.depth;
-      // console.log adds a line feed of its own, so the cell gets an empty line of text beside the output.
-      return outermost && writeDisplay(bundle) ? "" : String(bundle["text/plain"] ?? "");
-    },
+    value: () => String(render(value)["text/plain"] ?? ""),
   });
+  return value;
 }
 
 interface Figure {
