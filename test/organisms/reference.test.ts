@@ -47,14 +47,15 @@ describe.each(names)("%s gives what transformers gives", (name) => {
   });
 
   it("with logits within 1e-3", async () => {
-    const ids = reference.logitsOf.filter((id) => id !== "max");
+    const ids = reference.logitsOf.filter((id): id is number => id !== "max");
     const { results } = await model.evaluate(
       tokens.map((t) => ({ tokens: t, logits: { positions: [-1], top: 1, tokens: ids } })),
     );
     let worst = 0;
     for (const [i, { logits }] of results.entries()) {
       const got = [...logits!.tokenLogits!, logits!.topLogits[0]!];
-      for (const [j, x] of reference.rows[i]!.logits.entries()) worst = Math.max(worst, Math.abs(x - got[j]!));
+      for (const [j, x] of reference.rows[i]!.logits.entries())
+        worst = Math.max(worst, Math.abs(x - got[j]!));
     }
     expect(worst).toBeLessThan(1e-3);
   });
@@ -77,7 +78,16 @@ describe.each(names)("%s gives what transformers gives", (name) => {
 describe("the tokenizer", () => {
   it("gives back any text, and one token a digit", async () => {
     const model = await open("tally-400k", { isolated: false, threads: 1 });
-    const texts = ["a, a, a", "12*99=", "Compute 3 × 45", " \n\n\t x", "naïve 数 🙂", "aaaa (([{}]))", "0123456789", "don't"];
+    const texts = [
+      "a, a, a",
+      "12*99=",
+      "Compute 3 × 45",
+      " \n\n\t x",
+      "naïve 数 🙂",
+      "aaaa (([{}]))",
+      "0123456789",
+      "don't",
+    ];
     const tokens = await model.engine.tokenize(texts, true);
     expect(await Promise.all(tokens.map((t) => model.engine.detokenize(t, true)))).toEqual(texts);
     expect(tokens[6]!.length).toBe(10);
