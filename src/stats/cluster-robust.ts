@@ -81,13 +81,14 @@ function sandwich(
 ): Float64Array {
   const { columns, rows } = fit.design;
   const size = columns.length;
+  const residual = new Float64Array(rows);
+  for (let i = 0; i < rows; i += 1) residual[i] = (fit.outcome[i] as number) - (fit.probability[i] as number);
   const scores = new Float64Array(count * size);
   for (let j = 0; j < size; j += 1) {
     const column = columns[j] as Float64Array;
     for (let i = 0; i < rows; i += 1) {
       const at = (code[i] as number) * size + j;
-      const residual = (fit.outcome[i] as number) - (fit.probability[i] as number);
-      scores[at] = (scores[at] as number) + (column[i] as number) * residual;
+      scores[at] = (scores[at] as number) + (column[i] as number) * (residual[i] as number);
     }
   }
   const meat = new Float64Array(size * size);

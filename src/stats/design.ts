@@ -72,7 +72,9 @@ export function design(columns: Readonly<Record<string, Numbers>>, options: Desi
 export function product(x: Numbers, y: Numbers): Float64Array {
   if (x.length !== y.length)
     throw new Error(`product: ${x.length} and ${y.length} rows; expected as many of one as of the other`);
-  return Float64Array.from(x, (value, i) => value * (y[i] as number));
+  const rows = new Float64Array(x.length);
+  for (let i = 0; i < rows.length; i += 1) rows[i] = (x[i] as number) * (y[i] as number);
+  return rows;
 }
 
 function momentsOf(values: Float64Array, ddof: 0 | 1): { mean: number; sd: number } {

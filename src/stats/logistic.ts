@@ -117,5 +117,7 @@ export function coefficient(name: string, estimate: number, se: number): Coeffic
 }
 
 function byRow(merged: Patterns, probability: Float64Array): Float64Array {
-  return Float64Array.from(merged.of, (pattern) => probability[pattern] as number);
+  const rows = new Float64Array(merged.of.length);
+  for (let i = 0; i < rows.length; i += 1) rows[i] = probability[merged.of[i] as number] as number;
+  return rows;
 }

@@ -13,42 +13,63 @@ export interface Patterns {
 /**
  * Merges rows with the same values in every column. The likelihood of the merged rows differs from that of the single
  * ones by a constant only (which is left out), so fits are the same and far faster where covariates repeat.
+ *
+ * One pass with a hash table of row numbers in a typed array: a `Map` of numbers takes ten times as long.
  */
 export function patterns(columns: readonly Float64Array[], outcome: Uint8Array): Patterns {
   const rows = outcome.length;
-  let of: Int32Array = new Int32Array(rows);
-  let count = 1;
-  for (const column of columns) {
-    const values = recode(rows, (i) => column[i] as number);
-    const next = recode(rows, (i) => (of[i] as number) * values.count + (values.code[i] as number));
-    of = next.code;
-    count = next.count;
+  const size = columns.length;
+  const words = columns.map((column) => new Int32Array(column.buffer, column.byteOffset, 2 * column.length));
+  let slots = 4;
+  while (slots < 2 * rows) slots *= 2;
+  const table = new Int32Array(slots).fill(-1);
+  const first = new Int32Array(rows);
+  const of = new Int32Array(rows);
+  let count = 0;
+  for (let i = 0; i < rows; i += 1) {
+    let hash = 0;
+    for (let j = 0; j < size; j += 1) {
+      const word = words[j] as Int32Array;
+      hash = Math.imul(hash ^ (word[2 * i] as number), 0x85ebca6b) ^ (word[2 * i + 1] as number);
+      hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35);
+      hash ^= hash >>> 13;
+    }
+    let slot = hash & (slots - 1);
+    for (;;) {
+      const pattern = table[slot] as number;
+      if (pattern === -1) {
+        table[slot] = count;
+        first[count] = i;
+        of[i] = count;
+        count += 1;
+        break;
+      }
+      if (alike(columns, first[pattern] as number, i)) {
+        of[i] = pattern;
+        break;
+      }
+      slot = (slot + 1) & (slots - 1);
+    }
   }
-  const values = new Float64Array(count * columns.length);
+
+  const values = new Float64Array(count * size);
+  for (let p = 0; p < count; p += 1)
+    for (let j = 0; j < size; j += 1)
+      values[p * size + j] = (columns[j] as Float64Array)[first[p] as number] as number;
   const trials = new Float64Array(count);
   const ones = new Float64Array(count);
   for (let i = 0; i < rows; i += 1) {
     const pattern = of[i] as number;
-    if (trials[pattern] === 0)
-      for (let j = 0; j < columns.length; j += 1)
-        values[pattern * columns.length + j] = (columns[j] as Float64Array)[i] as number;
     trials[pattern] = (trials[pattern] as number) + 1;
     ones[pattern] = (ones[pattern] as number) + (outcome[i] as number);
   }
   return { of, count, values, trials, ones };
 }
 
-function recode(rows: number, value: (row: number) => number): { code: Int32Array; count: number } {
-  const seen = new Map<number, number>();
-  const code = new Int32Array(rows);
-  for (let i = 0; i < rows; i += 1) {
-    const key = value(i);
-    let known = seen.get(key);
-    if (known === undefined) {
-      known = seen.size;
-      seen.set(key, known);
-    }
-    code[i] = known;
+function alike(columns: readonly Float64Array[], x: number, y: number): boolean {
+  for (let j = 0; j < columns.length; j += 1) {
+    const column = columns[j] as Float64Array;
+    if (column[x] !== column[y]) return false;
   }
-  return { code, count: seen.size };
+  return true;
 }
