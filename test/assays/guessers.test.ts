@@ -64,12 +64,12 @@ describe("falsePositives", () => {
       { kind: "magnitude", spread: 0.12 },
       { kind: "lastTier" },
     ] as const) {
-      const simulated = falsePositives(guesser, { ...options, ladders: 40_000, level: 0.999 });
+      const simulated = falsePositives(guesser, { ...options, ladders: 20_000, level: 0.999 });
       const noise = random("noise", guesser.kind);
       const around = (length: number) =>
         Array.from({ length: options.trials }, () => Math.round(noise.uniform(0.8 * length, 1.2 * length)));
       let passed = 0;
-      const ladders = 3000;
+      const ladders = 1000;
       for (let seed = 0; seed < ladders; seed += 1) {
         let memory = around(options.start);
         const result = await ladder(

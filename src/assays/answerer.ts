@@ -1,0 +1,143 @@
+/**
+ * Whatever answers prompts: a GGUF model, a server, a script. Assays of behaviour ask this and nothing else.
+ */
+import type { Endpoint } from "../endpoints/endpoint.js";
+import type { GenerateOptions, RunOptions } from "../engine/request.js";
+import type { Model } from "../model/model.js";
+import type { PromptParts } from "../model/prompt.js";
+import { type Provenance, provenance } from "../store/provenance.js";
+
+export interface Answer {
+  readonly text: string;
+  /** Did the answer end by itself? False where a limit of tokens cut it. */
+  readonly ended: boolean;
+  readonly inputTokens: number;
+  /** Generated, hidden reasoning included. */
+  readonly outputTokens: number;
+  /** Part of the output that is not shown. 0 for models run here: their reasoning stands in the text. */
+  readonly reasoningTokens: number;
+}
+
+export interface Answers {
+  /** In the order of the prompts. */
+  readonly answers: readonly Answer[];
+  /** For all of them together. */
+  readonly ms: number;
+  /** Prompt and answer tokens that asking each prompt alone would have cost, and those that went through the model. Absent
+   * where that is the server's business. */
+  readonly tokensAsked?: number;
+  readonly tokensEvaluated?: number;
+}
+
+export interface Answerer {
+  readonly name: string;
+  /** Most tokens of prompt and answer together; undefined where it is not known. */
+  readonly context?: number;
+  /** In a few words: `greedy, at most 256 tokens`. */
+  readonly decoding: string;
+  /** Tokens of each prompt as it is sent; undefined where only the answer says it. */
+  promptTokens?(prompts: readonly PromptParts[]): Promise<number[]>;
+  /** All prompts at once. */
+  answer(prompts: readonly PromptParts[], options?: RunOptions): Promise<Answers>;
+  provenance(notes: Provenance["notes"]): Provenance;
+}
+
+export interface ModelAnswererOptions
+  extends Pick<GenerateOptions, "maxTokens" | "temperature" | "topK" | "topP" | "seed"> {
+  /** Default: the model's own. */
+  readonly name?: string;
+}
+
+/**
+ * A model of this machine as an answerer. Decoding is free: no grammar, and room for `maxTokens` tokens (default 256), so that
+ * echoes and reasoning can be seen. All prompts go through one forest: what they share is evaluated once.
+ */
+export function fromModel(model: Model, options: ModelAnswererOptions = {}): Answerer {
+  const { name = model.info.name, maxTokens = 256, ...sampling } = options;
+  const { temperature = 0 } = sampling;
+  const tokensOf = async (prompts: readonly PromptParts[]) =>
+    (await model.prompts(prompts)).map(({ tokens }) => tokens);
+  const decoding = `${temperature === 0 ? "greedy" : `temperature ${temperature}`}, at most ${maxTokens} tokens`;
+  return {
+    name,
+    context: model.info.context,
+    decoding,
+    async promptTokens(prompts) {
+      return (await tokensOf(prompts)).map(({ length }) => length);
+    },
+    async answer(prompts, run = {}) {
+      const tokens = await tokensOf(prompts);
+      const { generations, stats } = await model.generate(
+        tokens.map((list) => ({ tokens: list })),
+        { ...sampling, ...run, maxTokens },
+      );
+      return {
+        answers: generations.map((generation, i) => ({
+          text: generation.text,
+          ended: generation.stop !== "length" && generation.stop !== "context",
+          inputTokens: tokens[i]?.length ?? 0,
+          outputTokens: generation.tokens.length,
+          reasoningTokens: 0,
+        })),
+        ms: stats.ms,
+        tokensAsked: stats.tokensAsked,
+        tokensEvaluated: stats.tokensEvaluated,
+      };
+    },
+    provenance: (notes) => provenance({ model, notes: { decoding, ...notes } }),
+  };
+}
+
+/** A server as an answerer. `context` in tokens, where you know it; else a tier that is too long fails with the server's error. */
+export function fromEndpoint(endpoint: Endpoint, options: { readonly context?: number } = {}): Answerer {
+  const { maxTokens, temperature } = endpoint.settings;
+  const decoding = `temperature ${temperature}, at most ${maxTokens} tokens`;
+  return {
+    name: endpoint.model,
+    ...(options.context === undefined ? {} : { context: options.context }),
+    decoding,
+    async answer(prompts, { signal } = {}) {
+      const started = performance.now();
+      const answers = await endpoint.ask(prompts, signal === undefined ? {} : { signal });
+      return { answers, ms: performance.now() - started };
+    },
+    provenance: (notes) =>
+      provenance({ notes: { decoding, server: endpoint.url, servedModel: endpoint.model, ...notes } }),
+  };
+}
+
+export interface OutOfContext {
+  readonly outOfReach: string;
+}
+
+/**
+ * Does every prompt fit, with room for an answer? One line that says what does not, or undefined. What cannot be known before
+ * asking (a server without a stated context) passes.
+ *
+ * @param room tokens an answer may need. Default 16: a count with a few words.
+ */
+export async function beyondContext(
+  answerer: Answerer,
+  prompts: readonly PromptParts[],
+  what: string,
+  room = 16,
+): Promise<OutOfContext | undefined> {
+  const { context, promptTokens } = answerer;
+  if (context === undefined || promptTokens === undefined) return undefined;
+  // The longest prompt in characters is, for prompts of one kind, the longest in tokens.
+  const longest = prompts.reduce((a, b) => (b.user.length > a.user.length ? b : a));
+  const [tokens = 0] = await promptTokens([longest]);
+  if (tokens + room <= context) return undefined;
+  return {
+    outOfReach: `${what}: the longest prompt has ${tokens} tokens and needs ${room} for an answer; the context of ${answerer.name} is ${context}`,
+  };
+}
+
+/** Did a server refuse a prompt for its length? Their messages differ; all name the context or a maximum of tokens. */
+export function isContextError(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /HTTP 4(?:00|13|22)/.test(error.message) &&
+    /context|too (?:long|large)|maximum.*tokens|tokens.*(?:exceed|maximum)/i.test(error.message)
+  );
+}
