@@ -16,11 +16,13 @@ export interface Core {
   close(): void;
 }
 
+/** Room for the dry run, whatever the chunks. */
+const LEAST_BATCH = 16;
 /** Logits of one decode are kept below this many bytes. */
 const LOGITS_BYTES = 64e6;
 
 export function maxOutputsFor(vocabulary: number, chunkTokens: number): number {
-  return Math.max(16, Math.min(chunkTokens, Math.floor(LOGITS_BYTES / (4 * vocabulary))));
+  return Math.max(LEAST_BATCH, Math.min(chunkTokens, Math.floor(LOGITS_BYTES / (4 * vocabulary))));
 }
 
 export function createCore(model: NativeModel, info: EngineInfo, tap: Tap, onAbort?: Pointer): Core {
@@ -38,7 +40,7 @@ export function createCore(model: NativeModel, info: EngineInfo, tap: Tap, onAbo
         context = createContext(model, {
           // llama.cpp rounds up to 256 anyway; doubling keeps the number of new contexts small.
           cells: 256 * 2 ** Math.max(0, Math.ceil(Math.log2(cells / 256))),
-          batch: info.settings.chunkTokens,
+          batch: Math.max(info.settings.chunkTokens, LEAST_BATCH),
           outputs: maxOutputs,
           threads: info.settings.threads,
           flashAttention: info.settings.flashAttention,
