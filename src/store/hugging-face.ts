@@ -123,7 +123,8 @@ export function chooseGguf(listing: HubListing, spec: HubSpec): HubFile[] {
     throw new Error(`hf:${repo} has no GGUF files; look for a repository whose name ends in -GGUF`);
   const wanted = spec.quant === undefined ? ["Q4_K_M", "Q8_0"] : [spec.quant];
   for (const quant of wanted) {
-    const tag = new RegExp(`(^|[-._/])${quant.replace(/[.+]/g, "\\$&")}(?=[-._/]|$)`, "i");
+    // Q4_K is not Q4_K_M: what follows the tag may not go on with an underscore.
+    const tag = new RegExp(`(^|[-._/])${quant.replace(/[.+]/g, "\\$&")}(?=[-./]|$)`, "i");
     const hits = models.filter((f) => tag.test(f.path.replace(/\.gguf$/i, "")));
     // Where several bear the tag (Q8_0 and UD-Q8_0), the plainest name is meant.
     hits.sort((a, b) => a.path.length - b.path.length || (a.path < b.path ? -1 : 1));

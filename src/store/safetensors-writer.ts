@@ -77,6 +77,7 @@ export async function safetensorsWriter(
   };
   return {
     async append(data) {
+      if (data.length === 0) return;
       while (current < ends.length && at === ends[current]) current++;
       const spec = specs[current];
       const end = ends[current];
