@@ -45,8 +45,8 @@ export function capacityLadder(rows: readonly LadderRow[], options: CapacityLadd
       x: own.map(({ row }) => row.length),
       y: own.map(({ row }) => shown(row)),
       text: own.map(({ visit }) => String(visit)),
-      // Stable tiers carry their number above, failed ones below: neither meets the threshold's line.
-      textposition: stable ? "top center" : "bottom center",
+      // Near the boundary tiers crowd: stable ones carry their number below, failed ones above.
+      textposition: stable ? "bottom right" : "top left",
       textfont: { size: 8.5 },
       customdata: own.map(
         ({ row, visit }) =>
@@ -93,7 +93,7 @@ export function capacityLadder(rows: readonly LadderRow[], options: CapacityLadd
         yaxis: {
           title: { text: "nMAE (mean |error| / length)" },
           type: "log",
-          range: [Math.log10(FLOOR) - 0.12, Math.log10(top) + 0.25],
+          range: [Math.log10(FLOOR) - 0.32, Math.log10(top) + 0.25],
           tickvals: [FLOOR, 0.01, 0.05, 0.1, 1, 10],
           ticktext: ["≤0.001", "0.01", "0.05", "0.1", "1", "10"],
         },

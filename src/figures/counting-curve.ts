@@ -21,7 +21,8 @@ export interface CountingCurveOptions extends FigureOptions {
   readonly boundary?: number;
   /** Its interval, shaded. */
   readonly boundaryInterval?: readonly [number, number];
-  /** Largest prediction drawn in place; larger ones stand as triangles at the top. Default 2.5 x the largest count. */
+  /** Largest prediction drawn in place; larger ones stand as triangles at the top. Default: what holds 95 % of the
+   * predictions, and at most 2.5 x the largest count. */
   readonly limit?: number;
 }
 
@@ -30,7 +31,9 @@ export function countingCurve(rows: readonly CountingRow[], options: CountingCur
   requireRows("counting-curve", rows, "count");
   const most = Math.max(...rows.map((row) => row.count));
   const predictions = rows.map((row) => row.predicted).filter((p): p is number => p !== null);
-  const top = Math.max(most, Math.min(options.limit ?? 2.5 * most, Math.max(0, ...predictions)));
+  const usual = [...predictions].sort((a, b) => a - b)[Math.ceil(0.95 * predictions.length) - 1] ?? 0;
+  const limit = options.limit ?? Math.min(2.5 * most, 1.2 * usual);
+  const top = Math.max(most, Math.min(limit, Math.max(0, ...predictions)));
   const series = [...new Set(rows.map((row) => row.series ?? ""))];
   const over = predictions.filter((p) => p > top).length;
   const without = rows.length - predictions.length;

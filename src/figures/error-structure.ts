@@ -96,7 +96,7 @@ export function errorStructure(rows: readonly ErrorStructureRow[], options: Figu
       layout: {
         barmode: "stack",
         showlegend: true,
-        legend: { y: 1 + 22 / (rows.length * 20), x: 0 },
+        legend: { y: 1 + 22 / (rows.length * 20), traceorder: "normal" },
         margin: { l: 40, r: 12, t: 40, b: 30 },
         annotations: [
           panelTitle(left, "errors"),

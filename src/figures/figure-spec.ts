@@ -54,7 +54,7 @@ export interface FigureParts {
   readonly kind: string;
   readonly caption: string;
   readonly width: FigureWidth;
-  /** Logical pixels (4 a millimetre). */
+  /** Logical pixels (4 a millimetre), with one row of legend; further rows are added to it. */
   readonly height: number;
   readonly data: readonly Trace[];
   readonly layout: Readonly<Record<string, unknown>>;
@@ -85,7 +85,7 @@ export function figure(parts: FigureParts, options: FigureOptions = {}): FigureS
       template: theme("light"),
       ...parts.layout,
       width: columnPixels(parts.width),
-      height: Math.round(parts.height),
+      height: Math.round(parts.height + legendOverflow(parts)),
     },
     meta: {
       name,
@@ -96,6 +96,17 @@ export function figure(parts: FigureParts, options: FigureOptions = {}): FigureS
     },
   };
   return inspectAsFigure(spec);
+}
+
+/** Pixels of the legend's rows after its first: the plot keeps its height however many names there are. */
+function legendOverflow(parts: FigureParts): number {
+  if (parts.layout.showlegend !== true) return 0;
+  const shown = parts.data.filter((trace) => trace.showlegend !== false && typeof trace.name === "string");
+  const names = [...new Set(shown.map((trace) => String(trace.name)))];
+  // Plotly sets a wrapped legend in columns as wide as the longest entry; a character is about 4.8 px wide.
+  const entry = 46 + 4.8 * Math.max(0, ...names.map((name) => name.replace(/&[#\w]+;/g, "x").length));
+  const columns = Math.max(1, Math.floor((columnPixels(parts.width) - 45) / entry));
+  return 15 * Math.max(0, Math.ceil(names.length / columns) - 1);
 }
 
 /** Throws where there is nothing to draw, or where a number that must be finite is not. */

@@ -102,7 +102,7 @@ export function logitLens(rows: readonly LogitLensRow[], options: LogitLensOptio
           ticktext: tokens
             .map((token) => escapeLabel(shorten(visibleToken(token), 10)))
             .filter((_, i) => i % every === 0),
-          tickangle: -60,
+          tickangle: tokens.every((token) => columnsOf(token) * 5.3 <= cellWidth * every) ? 0 : -60,
           tickfont: { family: MONO, size: 8.5 },
           range: [-0.5, positions.length - 0.5],
           showline: false,
@@ -126,6 +126,11 @@ export function logitLens(rows: readonly LogitLensRow[], options: LogitLensOptio
     },
     options,
   );
+}
+
+/** Characters of a tick label. */
+function columnsOf(token: string): number {
+  return Math.min(10, Array.from(visibleToken(token)).length);
 }
 
 function rankTicks(lowest: number): Record<string, unknown> {

@@ -20,7 +20,7 @@ export interface PatchEffectRow {
 }
 
 export interface PatchEffectOptions extends FigureOptions {
-  /** What the effect is. Default `share of donors whose count is decoded`. */
+  /** What the effect is. Default `donor's count decoded (share)`. */
   readonly effectName?: string;
 }
 
@@ -50,7 +50,7 @@ export function patchEffect(rows: readonly PatchEffectRow[], options: PatchEffec
   const layers = new Set(rows.map((row) => row.layer)).size;
   const ns = rows.map((row) => row.n);
   const [fewest, most] = [Math.min(...ns), Math.max(...ns)];
-  const effectName = options.effectName ?? "share of donors whose count is decoded";
+  const effectName = options.effectName ?? "donor's count decoded (share)";
   return figure(
     {
       kind: "patch-effect",

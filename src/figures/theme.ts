@@ -70,7 +70,7 @@ export function theme(variant: Variant = "light"): Record<string, unknown> {
         yanchor: "bottom",
         font: { size: SIZE.tick, color: ink },
         bgcolor: "rgba(0,0,0,0)",
-        itemsizing: "constant",
+        itemwidth: 30,
         tracegroupgap: 4,
       },
       annotationdefaults: {
