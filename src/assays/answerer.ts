@@ -106,31 +106,24 @@ export function fromEndpoint(endpoint: Endpoint, options: { readonly context?: n
   };
 }
 
-export interface OutOfContext {
-  readonly outOfReach: string;
-}
+/** Tokens kept free for an answer when it is asked whether a prompt fits: a count with a few words. */
+const ANSWER_ROOM = 16;
 
 /**
- * Does every prompt fit, with room for an answer? One line that says what does not, or undefined. What cannot be known before
- * asking (a server without a stated context) passes.
- *
- * @param room tokens an answer may need. Default 16: a count with a few words.
+ * The first prompt that does not fit the context with room for an answer, and a line that says why; undefined if all fit. What
+ * cannot be known before asking (a server without a stated context) passes.
  */
-export async function beyondContext(
+export async function firstBeyondContext(
   answerer: Answerer,
   prompts: readonly PromptParts[],
-  what: string,
-  room = 16,
-): Promise<OutOfContext | undefined> {
-  const { context, promptTokens } = answerer;
-  if (context === undefined || promptTokens === undefined) return undefined;
-  // The longest prompt in characters is, for prompts of one kind, the longest in tokens.
-  const longest = prompts.reduce((a, b) => (b.user.length > a.user.length ? b : a));
-  const [tokens = 0] = await promptTokens([longest]);
-  if (tokens + room <= context) return undefined;
-  return {
-    outOfReach: `${what}: the longest prompt has ${tokens} tokens and needs ${room} for an answer; the context of ${answerer.name} is ${context}`,
-  };
+): Promise<{ readonly index: number; readonly why: string } | undefined> {
+  const { name, context } = answerer;
+  if (context === undefined) return undefined;
+  const tokens = (await answerer.promptTokens?.(prompts)) ?? [];
+  const index = tokens.findIndex((length) => length + ANSWER_ROOM > context);
+  if (index < 0) return undefined;
+  const why = `a prompt of ${tokens[index]} tokens needs ${ANSWER_ROOM} more for its answer; the context of ${name} is ${context}`;
+  return { index, why };
 }
 
 /** Did a server refuse a prompt for its length? Their messages differ; all name the context or a maximum of tokens. */

@@ -8,7 +8,7 @@ import type { RunOptions } from "../engine/request.js";
 import type { Provenance } from "../store/provenance.js";
 import { type CountTask, countingTask } from "../tasks/count-task.js";
 import { type FormatRow, formatTable } from "../tasks/format-class.js";
-import { type Answerer, beyondContext, isContextError } from "./answerer.js";
+import { type Answerer, firstBeyondContext, isContextError } from "./answerer.js";
 import { type LadderOptions, type LadderResult, ladder, type Tier } from "./ladder.js";
 import { type CountTrial, readTrial } from "./trial.js";
 
@@ -67,8 +67,8 @@ export async function countingCapacity(answerer: Answerer, options: CapacityOpti
     async (trials) => {
       const length = trials[0]?.length ?? 0;
       const prompts = trials.map(({ target, k }) => task.prompt(target, `${rules.seed ?? 1}/${length}/${k}`));
-      const beyond = await beyondContext(answerer, prompts, `tier ${length}`);
-      if (beyond !== undefined) return beyond;
+      const beyond = await firstBeyondContext(answerer, prompts);
+      if (beyond !== undefined) return { outOfReach: `tier ${length}: ${beyond.why}` };
       const date = new Date().toISOString();
       const batch = await answerer.answer(prompts, run).catch((error: unknown) => {
         if (isContextError(error)) return { outOfReach: `tier ${length}: ${(error as Error).message}` };
