@@ -47,7 +47,7 @@ function plant(seed: number, documents: number): Planted {
   const draw = random(seed, "corpus");
   const pairs = new Map<string, number>();
   const byForm = new Map<string, number>(PRODUCT_FORMS.map((form) => [form, 0]));
-  const words = ["the", "sum\n", "of", "\"quoted\"", "Größe,", "(see", "below)", "7", "99", "é", "is", "= 12."];
+  const words = ["the", "sum\n", "of", '"quoted"', "Größe,", "(see", "below)", "7", "99", "é", "is", "= 12."];
   const texts = Array.from({ length: documents }, () => {
     const parts: string[] = [];
     for (let i = 0; i < 40; i += 1) {
@@ -59,7 +59,9 @@ function plant(seed: number, documents: number): Planted {
         pairs.set(key, (pairs.get(key) ?? 0) + 1);
         byForm.set(form, (byForm.get(form) ?? 0) + 1);
         // A comma, a full stop or an equals sign right behind does not make it anything else.
-        parts.push(form.replace("{a}", String(a)).replace("{b}", String(b)) + draw.choice(["", ",", ".", "=", ")"]));
+        parts.push(
+          form.replace("{a}", String(a)).replace("{b}", String(b)) + draw.choice(["", ",", ".", "=", ")"]),
+        );
       } else if (kind < 0.3) parts.push(draw.choice(NEAR_MISSES));
       else parts.push(draw.choice(words));
     }
@@ -103,7 +105,9 @@ describe("countCorpus", () => {
   it("counts what was planted, exactly, in JSONL, gzip and Parquet", async () => {
     const { summary, pair_counts } = await countCorpus({ shards });
     expect(new Map(Object.entries(pair_counts))).toEqual(new Map([...all]));
-    const characters = planted.flatMap(({ documents }) => documents).reduce((n, text) => n + [...text].length, 0);
+    const characters = planted
+      .flatMap(({ documents }) => documents)
+      .reduce((n, text) => n + [...text].length, 0);
     expect(summary).toMatchObject({
       total_documents: 360,
       total_characters: characters,
@@ -116,7 +120,9 @@ describe("countCorpus", () => {
       forms: PRODUCT_FORMS,
     });
     for (const form of PRODUCT_FORMS)
-      expect(summary.matches_by_form[form]).toBe(planted.reduce((n, { byForm }) => n + (byForm.get(form) ?? 0), 0));
+      expect(summary.matches_by_form[form]).toBe(
+        planted.reduce((n, { byForm }) => n + (byForm.get(form) ?? 0), 0),
+      );
   });
 
   it("counts no near miss, and says what it takes for one", async () => {
@@ -174,7 +180,8 @@ describe("countCorpus", () => {
 
   it("gives the same from four jobs merged as from one run", async () => {
     const jobs: CorpusCounts[] = [];
-    for (let index = 0; index < 4; index += 1) jobs.push(await countCorpus({ shards, job: { index, of: 4 } }));
+    for (let index = 0; index < 4; index += 1)
+      jobs.push(await countCorpus({ shards, job: { index, of: 4 } }));
     expect(jobs.map(({ summary }) => summary.shards_processed)).toEqual([2, 2, 1, 1]);
     const whole = await countCorpus({ shards });
     expect(JSON.stringify(mergeCounts([...jobs].reverse()))).toBe(JSON.stringify(whole));
@@ -230,7 +237,9 @@ describe("corpusCommand", () => {
     expect(lines.at(-1)).toContain("--job a; expected two whole numbers");
     expect(await corpusCommand(["merge", shards[0]!, "--out", file], out)).toBe(1);
     const stopped = AbortSignal.abort();
-    expect(await corpusCommand(["count", ...shards, "--work", join(folder, "w"), "--out", file], out, stopped)).toBe(130);
+    expect(
+      await corpusCommand(["count", ...shards, "--work", join(folder, "w"), "--out", file], out, stopped),
+    ).toBe(130);
     expect(lines.at(-1)).toContain("the same command goes on from here");
   });
 });
