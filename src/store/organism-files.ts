@@ -1,5 +1,5 @@
 /** The small trained models that ship with the project, found by name in `data/organisms/`. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { type Dirent, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { projectRoot } from "./project-root.js";
 
@@ -12,16 +12,17 @@ export interface OrganismFile {
 
 /** All organisms that are there: `<name>.gguf` in the folder, or in a folder of its own below it. Sorted by name. */
 export function listOrganisms(folder: string = join(projectRoot(), "data", "organisms")): OrganismFile[] {
-  let entries: string[];
+  let entries: Dirent[];
   try {
-    entries = readdirSync(folder);
+    entries = readdirSync(folder, { withFileTypes: true });
   } catch {
     return [];
   }
-  const paths = entries.flatMap((entry) =>
-    entry.endsWith(".gguf") ? [join(folder, entry)] : [join(folder, entry, `${entry}.gguf`)],
-  );
-  return paths
+  return entries
+    .flatMap((entry) => {
+      if (entry.isDirectory()) return [join(folder, entry.name, `${entry.name}.gguf`)];
+      return entry.name.endsWith(".gguf") ? [join(folder, entry.name)] : [];
+    })
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
     .map((path) => {
       const sha256 = cardDigest(path);

@@ -68,9 +68,7 @@ describe("choice of a file", () => {
 
   it("takes all parts of a split model, from either form, and refuses an incomplete one", () => {
     const parts = [3, 1, 2].map((k) => `q8/m-q8_0-0000${k}-of-00003.gguf`);
-    expect(pick("hf:o/r:Q8_0", ...parts, "m-q4_0.gguf")).toEqual(
-      [...parts].sort(),
-    );
+    expect(pick("hf:o/r:Q8_0", ...parts, "m-q4_0.gguf")).toEqual([...parts].sort());
     expect(pick(`hf:o/r/${parts[0]}`, ...parts)).toEqual([...parts].sort());
     expect(() => pick("hf:o/r:Q8_0", parts[1]!, parts[0]!)).toThrow(/has 2 of the 3 parts/);
     expect(() => pick("hf:o/r/none.gguf", ...parts)).toThrow(/has no none.gguf/);
