@@ -3,11 +3,11 @@ import { SourceMap } from "node:module";
 import { stripVTControlCharacters } from "node:util";
 import { Interrupted, isAbort } from "./cell-scope.js";
 import type { CellError } from "./outputs.js";
+import type { Expanded } from "./shorthand.js";
 import type { CellMaps, Diagnostic } from "./tslab.js";
 
 /** A cell that ran: what is needed to find its lines again. */
-export interface CompiledCell {
-  readonly source: string;
+export interface CompiledCell extends Expanded {
   readonly maps: CellMaps | undefined;
   /** Lines of what runs: further down stands the call that the session puts after a cell. */
   readonly scriptLines: number;
@@ -56,10 +56,14 @@ export function describeError(
 export function describeDiagnostics(
   diagnostics: readonly Diagnostic[],
   execution: number,
-  source: string,
+  cell: Expanded,
 ): CellError {
   const places = diagnostics.map((d) => {
-    const where = `${d.fileName ? `${d.fileName}, ` : ""}line ${d.start.line + 1}:${d.start.character + 1}`;
+    const line = d.start.line + 1;
+    const column = d.start.character + 1;
+    const where = d.fileName
+      ? `${d.fileName}, line ${line}:${column}`
+      : `line ${line}:${cell.column(line, column)}`;
     return `${where}: ${d.messageText}`;
   });
   const evalue = places.join("\n");
@@ -68,7 +72,7 @@ export function describeDiagnostics(
   const traceback = [`${red(bold(ename))}: ${evalue}`];
   if (!first) return { ename, evalue, traceback };
   const line = first.start.line + 1;
-  return { ename, evalue, traceback: [...traceback, excerpt(source, line, execution)], line };
+  return { ename, evalue, traceback: [...traceback, excerpt(cell.source, line, execution)], line };
 }
 
 /** The traceback without colours, as one text. */
@@ -122,7 +126,8 @@ function originalPlace(
   const inModule = lookUp(cell.maps.script, line - 1, column - 1);
   const inCell = inModule && lookUp(cell.maps.module, inModule.line, inModule.column);
   if (!inCell) return undefined;
-  return { line: inCell.line - prefixLines + 1, column: inCell.column + 1 };
+  const written = inCell.line - prefixLines + 1;
+  return { line: written, column: cell.column(written, inCell.column + 1) };
 }
 
 function lookUp(map: string, line: number, column: number): { line: number; column: number } | undefined {

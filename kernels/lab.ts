@@ -145,7 +145,7 @@ function must(program: string, words: string[], failure: string): void {
 
 function packagesDigest(root: string): string {
   const digest = createHash("sha256");
-  for (const file of ["requirements.txt", "countlens_papermill.py", "lab.ts"])
+  for (const file of ["requirements.txt", "countlens_papermill.py"])
     digest.update(readFileSync(join(root, "kernels", file)));
   return digest.digest("hex");
 }

@@ -22,6 +22,7 @@ import {
   runInScope,
 } from "./cell-scope.js";
 import type { CellError, MimeBundle, Sink } from "./outputs.js";
+import { expandShorthand } from "./shorthand.js";
 import { type Converted, createConverter, setDisplay, takeMaps } from "./tslab.js";
 
 export interface Session {
@@ -88,13 +89,15 @@ export function createSession(options: SessionOptions): Session {
     failure.catch(() => undefined);
     running = { scope, fail };
     try {
-      const converted = converter.convert(declarations, source);
+      const expanded = expandShorthand(source);
+      const converted = converter.convert(declarations, expanded.source);
       if (converted.diagnostics.length > 0) {
         abandonScope(scope, new Interrupted());
-        return describeDiagnostics(converted.diagnostics, execution, source);
+        return describeDiagnostics(converted.diagnostics, execution, { ...expanded, source });
       }
       const output = converted.output ?? "";
-      cells.set(execution, { source, maps: takeMaps(output), scriptLines: output.split("\n").length });
+      const scriptLines = output.split("\n").length;
+      cells.set(execution, { ...expanded, source, maps: takeMaps(output), scriptLines });
       cells.delete(execution - keptCells);
       await runCell(converted, scope, failure);
       // A rejection that nobody handles is reported after the promises have had their turn.

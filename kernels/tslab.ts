@@ -81,6 +81,15 @@ export interface CellMaps {
   readonly script: string;
 }
 
+/** What is used of the compiler's syntax trees. */
+export interface Syntax {
+  readonly ScriptTarget: { readonly Latest: number };
+  createSourceFile(name: string, source: string, target: number, parents: boolean): object;
+  forEachChild(node: unknown, visit: (child: unknown) => void): void;
+  isShorthandPropertyAssignment(node: unknown): node is { name: { end: number; text: string } };
+  getLineAndCharacterOfPosition(file: object, position: number): { line: number; character: number };
+}
+
 const inlineMap = /\n?\/\/# sourceMappingURL=data:application\/json;base64,([A-Za-z0-9+/=]+)\s*$/;
 const mapComment = /\n?\/\/# sourceMappingURL=\S+\s*$/;
 
@@ -96,6 +105,11 @@ export function createConverter(): Converter {
     createConverter(options: { isJS: boolean; isBrowser: boolean }): Converter;
   };
   return create({ isJS: false, isBrowser: false });
+}
+
+/** The compiler that tslab brings. */
+export function syntax(): Syntax {
+  return createRequire(require.resolve("tslab/dist/converter.js"))("@tslab/typescript-for-tslab") as Syntax;
 }
 
 /** Source maps of a cell's compiled code; undefined for code that was not compiled just now. */

@@ -62,6 +62,15 @@ describe("createSession", { timeout: 180_000 }, () => {
     expect((await run("s = s.toUpperCase();\ns")).value).toBe("A/2");
   });
 
+  it("takes names of earlier cells in shorthand properties, and counts columns as written", async () => {
+    await run("const model = 'a';\nlet size = 1;");
+    expect(
+      (await run("const both = { model, size };\n({ size } = { size: 5 });\n[both.model, size]")).value,
+    ).toBe("[ 'a', 5 ]");
+    const { error } = await run("const again = { model, size }; nowhere;");
+    expect(error?.evalue).toContain("line 1:33: Cannot find name 'nowhere'");
+  });
+
   it("imports the built library by name, with its types", async () => {
     const { error, value } = await run(
       'import { hookName, residPost } from "countlens";\nhookName(residPost(3))',
