@@ -30,7 +30,7 @@ export interface Attractors {
 }
 
 /** Aggregates wrong answers over any trials, of one model or of many. Answers without an integer are left out. */
-export function attractors(
+export function attractorHistogram(
   trials: readonly {
     readonly model?: string;
     readonly target: number;

@@ -3,7 +3,7 @@
  *
  * Paper: section 2 and Fig. 2b ("The transition from perfect rule execution to chaotic output is sudden").
  */
-import { type Collapse, type CollapseOptions, collapse } from "../stats/change-point.js";
+import { type ChangePoint, type ChangePointOptions, changePoint } from "../stats/change-point.js";
 
 interface Point {
   readonly target: number;
@@ -13,10 +13,10 @@ interface Point {
 export interface CollapseShape {
   readonly model: string;
   /** Step or smooth, on whether each answer is exactly right. */
-  readonly exactness: Collapse;
+  readonly exactness: ChangePoint;
   /** Step or smooth, on the size of the error relative to the count, |prediction - target| / target, capped at 1: does it jump or
    * grow, as a continuous estimate's would? No integer counts as 1. */
-  readonly error: Collapse;
+  readonly error: ChangePoint;
   /** 10 %-90 % width of the transition as a share of its middle; 0 for a step. From exactness. */
   readonly relativeWidth: number;
   /** In a sentence. */
@@ -33,22 +33,22 @@ export interface CollapseShape {
 export function collapseShape(
   model: string,
   trials: readonly Point[],
-  options: Omit<CollapseOptions, "family"> = {},
+  options: Omit<ChangePointOptions, "family"> = {},
 ): CollapseShape {
   const x = trials.map(({ target }) => target);
   const right = trials.map(({ target, prediction }) => Number(prediction === target));
   const off = trials.map(({ target, prediction }) =>
     prediction === null ? 1 : Math.min(1, Math.abs(prediction - target) / target),
   );
-  const exactness = collapse(x, right, { ...options, family: "bernoulli" });
-  const error = collapse(x, off, { ...options, family: "gaussian" });
+  const exactness = changePoint(x, right, { ...options, family: "bernoulli" });
+  const error = changePoint(x, off, { ...options, family: "gaussian" });
   const { smooth, verdict, widthInterval } = exactness;
   const relativeWidth = verdict === "step" ? 0 : smooth.width / smooth.middle;
   return { model, exactness, error, relativeWidth, said: `${model}: ${sentence(exactness, widthInterval)}` };
 }
 
 function sentence(
-  { verdict, step, smooth, level }: Collapse,
+  { verdict, step, smooth, level }: ChangePoint,
   [low, high]: readonly [number, number],
 ): string {
   const round = (value: number) => Number(value.toPrecision(3));

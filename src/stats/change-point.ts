@@ -24,7 +24,7 @@ export interface Transition {
   readonly bic: number;
 }
 
-export interface Collapse {
+export interface ChangePoint {
   /**
    * - `none`: one level fits better than either, by a BIC smaller by 2 or more;
    * - `smooth`: no step is compatible with the data (0 lies below the interval of the width);
@@ -46,7 +46,7 @@ export interface Collapse {
   readonly level: number;
 }
 
-export interface CollapseOptions {
+export interface ChangePointOptions {
   readonly family: Family;
   /** Of the intervals. Default 0.95. */
   readonly level?: number;
@@ -74,16 +74,16 @@ const DROP: Readonly<Record<number, number>> = { 0.9: 1.3528, 0.95: 1.9207, 0.99
  * Needs at least 6 points at 4 different x.
  *
  * @example
- * collapse(counts, exact, { family: "bernoulli" }).verdict // "step"
+ * changePoint(counts, exact, { family: "bernoulli" }).verdict // "step"
  */
-export function collapse(x: Numbers, y: Numbers, options: CollapseOptions): Collapse {
+export function changePoint(x: Numbers, y: Numbers, options: ChangePointOptions): ChangePoint {
   const { family, level = 0.95, sudden = 0.25, middles = 100, widths = 24 } = options;
-  paired("collapse", x, y, 6);
+  paired("changePoint", x, y, 6);
   const drop = DROP[level];
-  if (drop === undefined) throw new Error(`collapse: level ${level}; expected 0.9, 0.95 or 0.99`);
-  const data = gather(finite("collapse: x", x), finite("collapse: y", y), family);
+  if (drop === undefined) throw new Error(`changePoint: level ${level}; expected 0.9, 0.95 or 0.99`);
+  const data = gather(finite("changePoint: x", x), finite("changePoint: y", y), family);
   const { xs } = data;
-  if (xs.length < 4) throw new Error(`collapse: ${xs.length} different x; expected at least 4`);
+  if (xs.length < 4) throw new Error(`changePoint: ${xs.length} different x; expected at least 4`);
 
   const gaps = Array.from({ length: xs.length - 1 }, (_, i) => ((xs[i] ?? 0) + (xs[i + 1] ?? 0)) / 2);
   const every = Math.max(1, (gaps.length - 1) / (middles - 1));
@@ -117,7 +117,7 @@ export function collapse(x: Numbers, y: Numbers, options: CollapseOptions): Coll
     level,
   };
 
-  function verdictOf(): Collapse["verdict"] {
+  function verdictOf(): ChangePoint["verdict"] {
     const transition = Math.min(bic.step, bic.smooth);
     if (none.bic <= transition - 2) return "none";
     if (none.bic < transition + 2) return "undecided";
@@ -140,7 +140,7 @@ interface Data {
 
 function gather(x: Float64Array, y: Float64Array, family: Family): Data {
   if (family === "bernoulli" && y.some((value) => value !== 0 && value !== 1))
-    throw new Error("collapse: bernoulli y other than 0 and 1; expected 0 and 1, or the family gaussian");
+    throw new Error("changePoint: bernoulli y other than 0 and 1; expected 0 and 1, or the family gaussian");
   const xs = [...new Set(x)].sort((a, b) => a - b);
   const index = new Map(xs.map((value, i) => [value, i]));
   const count = new Float64Array(xs.length);
@@ -269,7 +269,7 @@ function logLikelihood(
 
 const times = (k: number, p: number): number => (k === 0 ? 0 : k * Math.log(Math.max(p, 1e-300)));
 
-function oneLevel(data: Data): Collapse["none"] {
+function oneLevel(data: Data): ChangePoint["none"] {
   const level = data.sum.reduce((a, b) => a + b, 0) / data.n;
   const logLik = logLikelihood(data, new Float64Array(data.xs.length), level, level);
   return { level, logLikelihood: logLik, bic: penalised({ logLikelihood: logLik }, 1, data) };

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { attractors } from "../../src/assays/attractors.js";
+import { attractorHistogram } from "../../src/assays/attractors.js";
 
-describe("attractors", () => {
+describe("attractorHistogram", () => {
   const said = (model: string, prediction: number | null, ...targets: number[]) =>
     targets.map((target) => ({ model, target, prediction }));
 
   it("counts wrong answers by value, with where they were said", () => {
-    const result = attractors([
+    const result = attractorHistogram([
       ...said("one", 500, 90, 120, 700),
       ...said("two", 500, 300),
       ...said("two", 73, 74),
@@ -28,12 +28,17 @@ describe("attractors", () => {
   });
 
   it("measures variety as a number of values", () => {
-    expect(attractors(said("m", 7, 1, 2, 3)).effectiveValues).toBeCloseTo(1);
+    expect(attractorHistogram(said("m", 7, 1, 2, 3)).effectiveValues).toBeCloseTo(1);
     const even = [10, 20, 30, 40].flatMap((value) => said("m", value, 1, 2));
-    expect(attractors(even).effectiveValues).toBeCloseTo(4);
+    expect(attractorHistogram(even).effectiveValues).toBeCloseTo(4);
   });
 
   it("has nothing to say of a model that is always right", () => {
-    expect(attractors(said("m", 5, 5))).toMatchObject({ values: [], wrong: 0, top1: 0, effectiveValues: 0 });
+    expect(attractorHistogram(said("m", 5, 5))).toMatchObject({
+      values: [],
+      wrong: 0,
+      top1: 0,
+      effectiveValues: 0,
+    });
   });
 });

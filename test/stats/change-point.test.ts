@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { collapse, type Family } from "../../src/stats/change-point.js";
+import { changePoint, type Family } from "../../src/stats/change-point.js";
 import { random } from "../../src/stats/random.js";
 
 /** Synthetic sweeps of 1 to 80 items, four trials a count, whose level changes around 36.5 in a known way. */
@@ -19,13 +19,13 @@ function synthetic(kind: "step" | "smooth" | "none", family: Family, seed: numbe
 
 const seeds = [1, 2, 3, 4];
 
-describe("collapse", () => {
+describe("changePoint", () => {
   it.each(["bernoulli", "gaussian"] as const)(
     "names a step a step, with its place in the interval (%s)",
     (family) => {
       for (const seed of seeds) {
         const { x, y } = synthetic("step", family, seed);
-        const result = collapse(x, y, { family });
+        const result = changePoint(x, y, { family });
         expect(result.verdict).toBe("step");
         expect(result.step.interval[0]).toBeLessThanOrEqual(36.5);
         expect(result.step.interval[1]).toBeGreaterThanOrEqual(36.5);
@@ -41,7 +41,7 @@ describe("collapse", () => {
     (family) => {
       for (const seed of seeds) {
         const { x, y } = synthetic("smooth", family, seed);
-        const result = collapse(x, y, { family });
+        const result = changePoint(x, y, { family });
         expect(result.verdict).toBe("smooth");
         const width = 8 * 2 * Math.log(9);
         expect(result.widthInterval[0]).toBeLessThan(width);
@@ -56,14 +56,14 @@ describe("collapse", () => {
   it.each(["bernoulli", "gaussian"] as const)("claims no transition where there is none (%s)", (family) => {
     for (const seed of seeds) {
       const { x, y } = synthetic("none", family, seed);
-      expect(["none", "undecided"]).toContain(collapse(x, y, { family }).verdict);
+      expect(["none", "undecided"]).toContain(changePoint(x, y, { family }).verdict);
     }
   });
 
   it("is undecided when too little was measured", () => {
     const { x, y } = synthetic("smooth", "bernoulli", 1);
     const few = x.flatMap((_, i) => (i % 16 === 0 ? [i] : []));
-    const result = collapse(
+    const result = changePoint(
       few.map((i) => x[i] ?? 0),
       few.map((i) => y[i] ?? 0),
       { family: "bernoulli" },
@@ -73,7 +73,7 @@ describe("collapse", () => {
 
   it("puts a perfect step half-way between its neighbours, with an interval that knows the spacing", () => {
     const x = Array.from({ length: 40 }, (_, i) => 8 * (i + 1));
-    const result = collapse(
+    const result = changePoint(
       x,
       x.map((n) => Number(n <= 160)),
       { family: "bernoulli" },
@@ -94,7 +94,7 @@ describe("collapse", () => {
       const [left, right] = [y.slice(0, at), y.slice(at)];
       return log(ones(left), left.length) + log(ones(right), right.length);
     });
-    const { step } = collapse(x, y, { family: "bernoulli" });
+    const { step } = changePoint(x, y, { family: "bernoulli" });
     expect(step.logLikelihood).toBeCloseTo(Math.max(...splits), 6);
     expect(step.middle).toBe(splits.indexOf(Math.max(...splits)) + 1.5);
     expect(step.before).toBeCloseTo(1, 6);
@@ -104,22 +104,22 @@ describe("collapse", () => {
   it("does not mind the order of the rows, nor counts that were not asked", () => {
     const { x, y } = synthetic("step", "gaussian", 9);
     const order = random(1).shuffle(x.map((_, i) => i));
-    const shuffled = collapse(
+    const shuffled = changePoint(
       order.map((i) => x[i] ?? 0),
       order.map((i) => y[i] ?? 0),
       { family: "gaussian" },
     );
-    const straight = collapse(x, y, { family: "gaussian" });
+    const straight = changePoint(x, y, { family: "gaussian" });
     expect(shuffled.step.interval).toEqual(straight.step.interval);
     expect(shuffled.smooth.logLikelihood).toBeCloseTo(straight.smooth.logLikelihood, 8);
   });
 
   it.each([
-    [[1, 2, 3], [1, 0, 1], {}, "collapse"],
+    [[1, 2, 3], [1, 0, 1], {}, "changePoint"],
     [[1, 1, 1, 2, 2, 3], [1, 0, 1, 0, 1, 0], {}, "3 different x; expected at least 4"],
     [[1, 2, 3, 4, 5, 6], [1, 0, 2, 0, 1, 0], {}, "bernoulli y other than 0 and 1"],
     [[1, 2, 3, 4, 5, 6], [1, 0, 1, 0, 1, 0], { level: 0.5 }, "level 0.5; expected 0.9, 0.95 or 0.99"],
   ])("refuses %j, %j", (x, y, options, message) => {
-    expect(() => collapse(x, y, { family: "bernoulli", ...options })).toThrow(message);
+    expect(() => changePoint(x, y, { family: "bernoulli", ...options })).toThrow(message);
   });
 });
