@@ -9,8 +9,8 @@ import { nextSizes } from "./verification/look-ahead.js";
 export interface Checker {
   readonly lookAhead: boolean;
   check(items: readonly Item[]): Promise<Check[]>;
-  /** Checks with the full answers; a verdict may be corrected here. */
-  withTexts(items: readonly Item[], checks: readonly Check[]): Promise<Check[]>;
+  /** The checks with full answers and margins; a verdict may be corrected here. */
+  complete(items: readonly Item[], checks: readonly Check[]): Promise<Check[]>;
 }
 
 export interface SearchOptions {
@@ -65,7 +65,7 @@ export async function searchHorizon<I>(
         : [next];
     const items = sizes.flatMap((size) => itemsOf(task, size, template));
     let checks = await checker.check(items);
-    if (wholeGrid && options.texts === "errors") checks = await withTexts(checker, items, checks, () => true);
+    if (wholeGrid && options.texts === "errors") checks = await complete(checker, items, checks, () => true);
     // A full answer may correct a verdict, and then another size may be the failing one.
     for (let tried: number | undefined; failing === undefined; ) {
       const first = items.find((_, i) => checks[i]!.verdict === "wrong")?.size;
@@ -74,7 +74,7 @@ export async function searchHorizon<I>(
         failing = first;
         break;
       }
-      checks = await withTexts(checker, items, checks, (item) => item.size === first);
+      checks = await complete(checker, items, checks, (item) => item.size === first);
       tried = first;
     }
     items.forEach((item, i) => {
@@ -124,14 +124,14 @@ function gridTotal(upTo: number, most: number, count: (size: number) => number):
   return total;
 }
 
-async function withTexts(
+async function complete(
   checker: Checker,
   items: readonly Item[],
   checks: readonly Check[],
   among: (item: Item) => boolean,
 ): Promise<Check[]> {
   const chosen = items.map((item, i) => checks[i]!.verdict === "wrong" && among(item));
-  const texts = await checker.withTexts(
+  const texts = await checker.complete(
     items.filter((_, i) => chosen[i]),
     checks.filter((_, i) => chosen[i]),
   );

@@ -123,7 +123,7 @@ async function withAnswers(
   const checks = await checker.check(items);
   const wrong = items.filter((_, i) => checks[i]!.verdict === "wrong");
   if (wrong.length === 0) return checks;
-  const texts = await checker.withTexts(
+  const texts = await checker.complete(
     wrong,
     checks.filter(({ verdict }) => verdict === "wrong"),
   );

@@ -124,10 +124,18 @@ export async function createChecker<I>(
   }
   const steps = modeSteps(mode);
   const noiseFloor = options.noiseFloor ?? (await marginFloor(subject, { signal }));
-  const verifier = createVerifier(subject, { steps, reader, noiseFloor, maxTokens, signal });
+  const { onProgress } = options;
+  const verifier = createVerifier(subject, {
+    steps,
+    reader,
+    noiseFloor,
+    maxTokens,
+    signal,
+    ...(onProgress === undefined ? {} : { onProgress }),
+  });
   const { path } = subject.info;
   return {
-    checker: { lookAhead: steps.lookAhead, check: verifier.verify, withTexts: verifier.withTexts },
+    checker: { lookAhead: steps.lookAhead, check: verifier.verify, complete: verifier.complete },
     finish: (template) => ({
       commands: ({ prompt }) => ({ ...askCommands(path, path, prompt, maxTokens) }),
       report: {

@@ -13,7 +13,7 @@ let truth: string;
 beforeAll(async () => {
   writer = await openWriter(testModel);
   truth = (await writer.write(prompt(3, 4).system, prompt(3, 4).user, 8)).text;
-});
+}, 240_000);
 afterEach(async () => {
   await server?.close();
   delete process.env.COUNTLENS_TEST_KEY;

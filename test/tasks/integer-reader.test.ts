@@ -39,18 +39,16 @@ describe("integerReader", () => {
     (place) => {
       const reader = integerReader(place);
       let settled = 0;
-      for (const { answer, text, cut } of randomAnswers(place, 40_000)) {
+      const broken: string[][] = [];
+      for (const { answer, text, cut } of randomAnswers(place, 12_000)) {
         const before = reader.settle(text.slice(0, cut), answer);
         if (before === "open") continue;
         settled++;
-        expect([answer, text, cut, reader.parse(text) === answer]).toEqual([
-          answer,
-          text,
-          cut,
-          before === "right",
-        ]);
+        if ((reader.parse(text) === answer) !== (before === "right"))
+          broken.push([answer, text, text.slice(0, cut)]);
       }
-      if (place !== "last") expect(settled).toBeGreaterThan(5_000);
+      expect(broken).toEqual([]);
+      if (place !== "last") expect(settled).toBeGreaterThan(1_500);
     },
   );
 

@@ -30,21 +30,19 @@ describe("wordReader", () => {
 
   it("settles nothing that a continuation could change", () => {
     const draw = random(1, "words");
+    const broken: string[][] = [];
     const parts = ["Yes", "No", "yes", "Y", "es", "N", "o", " ", ".", "**", "t", "\n", "maybe", "1"];
-    for (let i = 0; i < 20_000; i++) {
+    for (let i = 0; i < 5_000; i++) {
       const text = Array.from({ length: draw.integer(1, 5) }, () => draw.choice(parts)).join("");
       const cut = draw.integer(0, text.length);
       for (const answer of ["Yes", "No"]) {
         const before = reader.settle(text.slice(0, cut), answer);
         if (before === "open") continue;
-        expect([text, cut, answer, reader.parse(text) === answer]).toEqual([
-          text,
-          cut,
-          answer,
-          before === "right",
-        ]);
+        if ((reader.parse(text) === answer) !== (before === "right"))
+          broken.push([answer, text, text.slice(0, cut)]);
       }
     }
+    expect(broken).toEqual([]);
   });
 
   it("refuses no words", () => {

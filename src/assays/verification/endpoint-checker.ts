@@ -53,7 +53,7 @@ export function createEndpointChecker(
         };
       });
     },
-    withTexts: (_, checks) => Promise.resolve([...checks]),
+    complete: (_, checks) => Promise.resolve([...checks]),
     report: () => ({ usage: endpoint.usage(), repeats, unstable, fingerprints: [...fingerprints].sort() }),
   };
 }

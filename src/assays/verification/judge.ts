@@ -18,7 +18,8 @@ export interface Forced {
   readonly argmax: ArrayLike<number>;
   /** `[k + 1]` its logit less the runner-up's. */
   readonly gap: ArrayLike<number>;
-  /** `[k]` logit of the answer's token less the largest other: negative where another is preferred. */
+  /** `[k + 1]` logit of the awaited token (the answer's, and last the one that ends the turn) less the largest other:
+   * negative where another is preferred. */
   readonly lead: ArrayLike<number>;
 }
 
@@ -26,7 +27,7 @@ export interface Judgement {
   /** `open`: it has to be decoded. */
   readonly verdict: "right" | "wrong" | "open";
   /** Right: the smallest gap on the way, including that of the token that ended the answer. Else: how far behind the
-   * answer's token was where the model left the answer (not above 0; NaN where the answer was given but not ended). */
+   * awaited token was where the model left the answer (not above 0). */
   readonly margin: number;
   /** The smallest gap of all argmaxes the verdict rests on. Below the noise floor it may be another one elsewhere. */
   readonly confidence: number;
@@ -67,8 +68,7 @@ export function judgeForced(
         ? "right"
         : "wrong"
       : settle(reader, text + vocabulary.piece(next), answer);
-    const behind = i < tokens.length ? forced.lead[i]! : Number.NaN;
-    return { verdict, margin: verdict === "right" ? confidence : behind, confidence };
+    return { verdict, margin: verdict === "right" ? confidence : forced.lead[i]!, confidence };
   }
 }
 

@@ -10,13 +10,29 @@ export interface Prepared {
   readonly answer: Int32Array;
 }
 
+/** Prompts rendered in one go: between two of these an interrupt is heard. */
+const SLICE = 500;
+
 /** Prompts by the model's chat template, answers by its tokenizer, both in batches. */
-export async function prepare(model: Model, items: readonly Item[]): Promise<Prepared[]> {
+export async function prepare(
+  model: Model,
+  items: readonly Item[],
+  signal: AbortSignal,
+): Promise<Prepared[]> {
   const texts = [...new Set(items.map((item) => item.answer))];
-  const prompts = await model.prompts(items.map((item) => item.prompt));
   const answers = await model.answerTokens(texts);
   const byText = new Map(texts.map((text, i) => [text, answers[i]!]));
-  return items.map((item, i) => ({ item, prompt: prompts[i]!.tokens, answer: byText.get(item.answer)! }));
+  const prepared: Prepared[] = [];
+  for (let from = 0; from < items.length; from += SLICE) {
+    await new Promise((resolve) => setImmediate(resolve)); // a promise alone lets no interrupt in
+    signal.throwIfAborted();
+    const slice = items.slice(from, from + SLICE);
+    const prompts = await model.prompts(slice.map((item) => item.prompt));
+    slice.forEach((item, i) => {
+      prepared.push({ item, prompt: prompts[i]!.tokens, answer: byText.get(item.answer)! });
+    });
+  }
+  return prepared;
 }
 
 /** A vocabulary that knows the tokens it has been told to learn. */

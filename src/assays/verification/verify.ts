@@ -1,5 +1,5 @@
 /** Verification of items on a model: forced where that decides, decoded where it does not, alone where it is close. */
-import type { Edit, Request, Result } from "../../engine/request.js";
+import type { Edit, Mode, Progress, Request, Result } from "../../engine/request.js";
 import type { Model } from "../../model/model.js";
 import type { Reader } from "../../tasks/reader.js";
 import type { Item } from "../../tasks/task.js";
@@ -16,25 +16,27 @@ export interface VerifyOptions {
   /** Most tokens decoded for an answer. */
   readonly maxTokens: number;
   readonly signal: AbortSignal;
-  /** Called with the number of instances verified since the last call. */
-  readonly onVerified?: (instances: number) => void;
+  /** The door's progress, in tokens. */
+  readonly onProgress?: (progress: Progress) => void;
 }
 
 export interface Verifier {
   verify(items: readonly Item[]): Promise<Check[]>;
-  /** The same checks with what the model wrote: those without a text are decoded. */
-  withTexts(items: readonly Item[], checks: readonly Check[]): Promise<Check[]>;
+  /** The same checks with what the model wrote, and with margins, wherever these are missing. */
+  complete(items: readonly Item[], checks: readonly Check[]): Promise<Check[]>;
   counts(): Counts;
 }
 
 export function createVerifier(model: Model, options: VerifyOptions): Verifier {
-  const { steps, reader, noiseFloor, maxTokens, signal, onVerified } = options;
+  const { steps, reader, noiseFloor, maxTokens, signal, onProgress } = options;
   const vocabulary = vocabularyOf(model);
+  const end = model.info.eot >= 0 ? model.info.eot : Math.max(0, model.info.eos);
+  const run = { signal, ...(onProgress === undefined ? {} : { onProgress }) };
   let counts = NO_COUNTS;
 
   /** Greedy decoding; those with a margin below the noise floor again, each alone. */
   const decode = async (prepared: readonly Prepared[], alone: boolean): Promise<Check[]> => {
-    const settings = { maxTokens, signal };
+    const settings = { ...run, maxTokens };
     const batch = await model.generate(
       prepared.map(({ prompt }) => ({ tokens: prompt })),
       { ...settings, mode: alone ? "alone" : "forest" },
@@ -62,7 +64,7 @@ export function createVerifier(model: Model, options: VerifyOptions): Verifier {
   };
 
   const force = async (prepared: readonly Prepared[]): Promise<Check[]> => {
-    const judgements = await judgeAll(prepared);
+    const judgements = await judgeAll(prepared, steps.share === "nothing" ? "batch" : "forest");
     const open = prepared.filter((_, i) => judgements[i]!.verdict === "open");
     const close = prepared.filter((_, i) => {
       const { verdict, confidence } = judgements[i]!;
@@ -79,11 +81,12 @@ export function createVerifier(model: Model, options: VerifyOptions): Verifier {
     });
   };
 
-  const judgeAll = async (prepared: readonly Prepared[]): Promise<Judgement[]> => {
-    const edits = steps.share === "prefix" ? splitAfterPrefix(model, prepared) : undefined;
+  const judgeAll = async (prepared: readonly Prepared[], mode: Mode): Promise<Judgement[]> => {
+    const edits =
+      mode === "forest" && steps.share === "prefix" ? splitAfterPrefix(model, prepared) : undefined;
     const evaluation = await model.evaluate(
-      prepared.map((one) => forcedRequest(one, edits)),
-      { signal, mode: steps.share === "nothing" ? "batch" : "forest" },
+      prepared.map((one) => forcedRequest(one, end, edits)),
+      { ...run, mode },
     );
     counts = addCounts(counts, countsOf(evaluation.stats));
     const forced = evaluation.results.map((result) => readForced(result));
@@ -93,60 +96,62 @@ export function createVerifier(model: Model, options: VerifyOptions): Verifier {
     );
   };
 
+  const withTexts = async (prepared: readonly Prepared[], checks: readonly Check[]): Promise<Check[]> => {
+    const missing = prepared.filter((_, i) => checks[i]!.text === undefined);
+    const decoded = missing.length === 0 ? [] : await decode(missing, false);
+    const texts: Check[] = [];
+    for (const [i, check] of checks.entries()) {
+      if (check.text !== undefined) {
+        texts.push(check);
+        continue;
+      }
+      let found = decoded.shift()!;
+      // Decoding and forcing at odds beyond the noise floor: the canonical evaluation has the last word.
+      if (found.verdict !== check.verdict) {
+        found = (await decode([prepared[i]!], true))[0]!;
+        counts = addCounts(counts, { refereed: 1 });
+      }
+      const { text, unfinished, verdict, margin } = found;
+      const more = { text: text!, ...(unfinished ? { unfinished } : {}) };
+      texts.push(
+        verdict === check.verdict ? { ...check, ...more } : { verdict, margin, by: "referee", ...more },
+      );
+    }
+    return texts;
+  };
+
   return {
     counts: () => counts,
     async verify(items) {
-      const prepared = await prepare(model, items);
+      const prepared = await prepare(model, items, signal);
       counts = addCounts(counts, { instances: items.length });
-      if (steps.forced) {
-        const checks = await force(prepared);
-        onVerified?.(items.length);
-        return checks;
-      }
-      const checks: Check[] = [];
-      for (const one of prepared) {
-        checks.push(...(await decode([one], true)));
-        onVerified?.(1);
-      }
-      return checks;
+      return steps.forced ? force(prepared) : decode(prepared, true);
     },
-    async withTexts(items, checks) {
-      const missing = items.filter((_, i) => checks[i]!.text === undefined);
-      if (missing.length === 0) return [...checks];
-      const prepared = await prepare(model, missing);
-      const decoded = await decode(prepared, false);
-      let next = 0;
-      const texts: Check[] = [];
-      for (const check of checks) {
-        if (check.text !== undefined) {
-          texts.push(check);
-          continue;
-        }
-        const one = prepared[next]!;
-        let { text, unfinished, verdict, margin } = decoded[next++]!;
-        // Decoding and forcing at odds beyond the noise floor: the canonical evaluation has the last word.
-        if (verdict !== check.verdict) {
-          ({ text, unfinished, verdict, margin } = (await decode([one], true))[0]!);
-          counts = addCounts(counts, { refereed: 1 });
-        }
-        const more = { text: text!, ...(unfinished ? { unfinished } : {}) };
-        texts.push(
-          verdict === check.verdict ? { ...check, ...more } : { verdict, margin, by: "referee", ...more },
-        );
-      }
-      return texts;
+    async complete(items, checks) {
+      const prepared = await prepare(model, items, signal);
+      const full = await withTexts(prepared, checks);
+      const unknown = prepared.filter((_, i) => Number.isNaN(full[i]!.margin));
+      const forced = unknown.length === 0 ? [] : await judgeAll(unknown, "alone");
+      return full.map((check) => {
+        if (!Number.isNaN(check.margin)) return check;
+        const { margin } = forced.shift()!;
+        return check.verdict === "wrong" && margin <= 0 ? { ...check, margin } : check;
+      });
     },
   };
 }
 
 /** Prompt and answer; logits before each answer token and after the last. */
-function forcedRequest({ prompt, answer }: Prepared, edits: readonly Edit[] | undefined): Request {
+function forcedRequest(
+  { prompt, answer }: Prepared,
+  end: number,
+  edits: readonly Edit[] | undefined,
+): Request {
   const tokens = new Int32Array(prompt.length + answer.length);
   tokens.set(prompt);
   tokens.set(answer, prompt.length);
   const positions = Array.from({ length: answer.length + 1 }, (_, i) => prompt.length - 1 + i);
-  // After the last answer token nothing is awaited; any token fills its place in the table.
-  const awaited = positions.map((_, i) => [answer[Math.min(i, answer.length - 1)]!]);
+  const awaited = positions.map((_, i) => [i < answer.length ? answer[i]! : end]);
   return {
     tokens,
     logits: { positions, top: 2, tokens: awaited },
@@ -158,11 +163,10 @@ function readForced(result: Result): Forced {
   const { topIds, topLogits, tokenLogits, positions } = result.logits!;
   const argmax = new Int32Array(positions.length);
   const gap = new Float32Array(positions.length);
-  const lead = new Float32Array(positions.length - 1);
+  const lead = new Float32Array(positions.length);
   for (let i = 0; i < positions.length; i++) {
     argmax[i] = topIds[2 * i]!;
     gap[i] = topLogits[2 * i]! - topLogits[2 * i + 1]!;
-    if (i === lead.length) break;
     const own = tokenLogits![i]!;
     lead[i] = own === topLogits[2 * i] ? gap[i]! : own - topLogits[2 * i]!;
   }

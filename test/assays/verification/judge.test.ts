@@ -27,7 +27,11 @@ function forcedBy(written: readonly number[], answer: readonly number[], gap: (i
   const argmax: number[] = [];
   for (let i = 0; i <= answer.length; i++) argmax.push(written[i] ?? 0);
   const gaps = argmax.map((_, i) => gap(i));
-  return { argmax, gap: gaps, lead: answer.map((token, i) => (argmax[i] === token ? gaps[i]! : -gaps[i]!)) };
+  return {
+    argmax,
+    gap: gaps,
+    lead: [...answer, 0].map((token, i) => (argmax[i] === token ? gaps[i]! : -gaps[i]!)),
+  };
 }
 
 describe("a wrong answer is never judged right, nor a right one wrong", () => {
@@ -37,8 +41,9 @@ describe("a wrong answer is never judged right, nor a right one wrong", () => {
     const reader = integerReader(place);
     const { vocabulary, id } = vocabularyOf();
     const seen = { right: 0, wrong: 0, open: 0 };
+    const broken: string[][] = [];
     const draw = random(7, place);
-    for (const { answer, pieces, text } of randomAnswers(`judge ${place}`, 40_000)) {
+    for (const { answer, pieces, text } of randomAnswers(`judge ${place}`, 12_000)) {
       const digits = draw.uniform() < 0.7 ? [...answer] : [answer.slice(0, 2), ...answer.slice(2)];
       const written = [...(draw.uniform() < 0.5 ? [...text] : pieces), "<end>"].map((p) =>
         p === "<end>" ? 0 : id(p),
@@ -53,28 +58,27 @@ describe("a wrong answer is never judged right, nor a right one wrong", () => {
       );
       seen[verdict]++;
       if (verdict === "open") continue;
-      expect([answer, text, verdict]).toEqual([
-        answer,
-        text,
-        reader.parse(text) === answer ? "right" : "wrong",
-      ]);
+      if ((reader.parse(text) === answer) !== (verdict === "right")) broken.push([answer, text, verdict]);
     }
-    expect(seen.right).toBeGreaterThan(1_000);
-    if (place !== "last") expect(seen.wrong).toBeGreaterThan(1_000); // the last integer may always be yet to come
-    expect(seen.open).toBeGreaterThan(1_000);
+    expect(broken).toEqual([]);
+    expect(seen.right).toBeGreaterThan(300);
+    if (place !== "last") expect(seen.wrong).toBeGreaterThan(300); // the last integer may always be yet to come
+    expect(seen.open).toBeGreaterThan(300);
   });
 
   it("an answer cut by the limit is right only when nothing after it could matter", () => {
     const reader = integerReader();
     const { vocabulary, id } = vocabularyOf();
-    for (const { answer, text, cut } of randomAnswers("cut", 40_000)) {
+    const broken: string[][] = [];
+    for (const { answer, text, cut } of randomAnswers("cut", 12_000)) {
       const part = text.slice(0, cut);
       const tokens = [...part].map(id);
       const decoded = { tokens, text: part, ended: false, margins: tokens.map(() => 1) };
       const { verdict, unfinished } = judgeDecoded(decoded, answer, reader, vocabulary);
-      if (verdict === "right") expect([part, reader.parse(text)]).toEqual([part, answer]);
-      if (unfinished) expect(verdict).toBe("wrong");
+      if (verdict === "right" && reader.parse(text) !== answer) broken.push([part, text, answer]);
+      if (unfinished && verdict === "right") broken.push([part, "unfinished and right"]);
     }
+    expect(broken).toEqual([]);
   });
 });
 
@@ -118,7 +122,7 @@ describe("judgeForced", () => {
   it("gives the smallest gap of a right answer, the end included, and how far behind a wrong one was", () => {
     expect(judge([...four, "<end>"], four)).toEqual({ verdict: "right", margin: 6, confidence: 6 });
     expect(judge(["1", "3"], four)).toEqual({ verdict: "wrong", margin: -9, confidence: 9 });
-    expect(judge([...four, "0"], four).margin).toBeNaN();
+    expect(judge([...four, "0"], four).margin).toBe(-6);
   });
 
   it("knows zero and the other word", () => {
