@@ -114,6 +114,11 @@ export function auditMemorisation(rows: GridRows, frequency: PairFrequency): Mem
       symmetric.map(({ rho }) => rho),
     ),
     trend(
+      "AUC, ordered lookup",
+      parameters,
+      ordered.map(({ auc }) => auc),
+    ),
+    trend(
       "AUC, symmetric lookup",
       parameters,
       symmetric.map(({ auc }) => auc),

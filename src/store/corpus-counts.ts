@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { compileForms, type FormMatcher, NOT_COUNTED, PRODUCT_FORMS } from "./corpus-forms.js";
 import { mergeCounts } from "./corpus-merge.js";
-import { openScanner, type Scanner } from "./corpus-scan.js";
+import { checkShardKind, openScanner, type Scanner } from "./corpus-scan.js";
 
 /** `unordered` writes 4*3 under `3,4`, as the published counts do; `ordered` keeps the order in which it is written. */
 export type CorpusKeys = "unordered" | "ordered";
@@ -85,6 +85,7 @@ export async function countCorpus(options: CorpusOptions): Promise<CorpusCounts>
   const matcher = compileForms(forms, operands);
   const settings: Settings = { column, forms, operands, keys };
   const mine = dealt(options);
+  mine.forEach(checkShardKind);
   await refuseMissing(mine, options.onUnreadable ?? "throw");
   if (options.work !== undefined) await mkdir(options.work, { recursive: true });
 

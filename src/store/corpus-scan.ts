@@ -66,12 +66,19 @@ function query(shard: string, column: string, pattern: string): string {
     GROUP BY candidate`;
 }
 
-function source(shard: string, column: string): string {
-  if (/\.parquet$/i.test(shard)) return `read_parquet(${literal(shard)})`;
-  const kind = /\.(?:jsonl|ndjson|json)(\.gz|\.zst)?$/i.exec(shard);
-  if (kind === null)
+const JSON_LINES = /\.(?:jsonl|ndjson|json)(\.gz|\.zst)?$/i;
+const PARQUET = /\.parquet$/i;
+
+/** Refuses a shard whose name says none of the kinds that can be read. */
+export function checkShardKind(shard: string): void {
+  if (!PARQUET.test(shard) && !JSON_LINES.test(shard))
     throw new Error(`countCorpus: ${shard}; expected .jsonl, .jsonl.gz, .jsonl.zst or .parquet`);
-  const compression = { ".gz": "gzip", ".zst": "zstd" }[(kind[1] ?? "").toLowerCase()] ?? "none";
+}
+
+function source(shard: string, column: string): string {
+  if (PARQUET.test(shard)) return `read_parquet(${literal(shard)})`;
+  const kind = JSON_LINES.exec(shard)?.[1] ?? "";
+  const compression = { ".gz": "gzip", ".zst": "zstd" }[kind.toLowerCase()] ?? "uncompressed";
   // A document may be longer than DuckDB's default of 16 MB for a line.
   return (
     `read_json(${literal(shard)}, format = 'newline_delimited', compression = '${compression}', ` +

@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { gridOf } from "../../src/assays/memorisation-grid.js";
+
+const sizes = [1, 2, 3].map((size) => ({ size, instances: 2 * size - 1, wrong: 0, margin: 1 }));
+const wrong = (key: string, expected: string, read: string | null) => ({
+  key,
+  fields: {},
+  size: 3,
+  expected,
+  read,
+  margin: -1,
+  by: "tokens" as never,
+});
+
+it("turns a sweep into a grid like the published ones", () => {
+  const errors = [wrong("3,2", "6", "16"), wrong("1,3", "3", null)];
+  const grid = gridOf({ task: "multiplication", sizes, errors }, "mine", 1e5);
+  expect(grid).toEqual({
+    model: "mine",
+    parameters: 1e5,
+    range: [1, 3],
+    errors: [
+      { a: 1, b: 3, expected: 3, predicted: null },
+      { a: 3, b: 2, expected: 6, predicted: 16 },
+    ],
+  });
+});
+
+it("refuses another task, gaps, and answers that nobody read", () => {
+  expect(() => gridOf({ task: "parity", sizes, errors: [] }, "m", 1)).toThrow("gridOf: a result of parity");
+  expect(() => gridOf({ task: "multiplication", sizes: sizes.slice(1), errors: [] }, "m", 1)).toThrow("gaps");
+  expect(() => gridOf({ task: "multiplication", sizes: [], errors: [] }, "m", 1)).toThrow("gaps");
+  const { read: _, ...unread } = wrong("3,2", "6", "16");
+  expect(() => gridOf({ task: "multiplication", sizes, errors: [unread] }, "m", 1)).toThrow(
+    "was not decoded",
+  );
+});
