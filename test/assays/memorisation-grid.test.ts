@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { gridOf } from "../../src/assays/memorisation-grid.js";
+import { modelGrid } from "../../src/assays/memorisation-grid.js";
 
 const sizes = [1, 2, 3].map((size) => ({ size, instances: 2 * size - 1, wrong: 0, margin: 1 }));
-const wrong = (key: string, expected: string, read: string | null) => ({
-  key,
-  fields: {},
+const wrong = (a: string, b: string, expected: string, read: string | null) => ({
+  key: `${a},${b}`,
+  fields: { a, b },
   size: 3,
   expected,
   read,
@@ -13,8 +13,8 @@ const wrong = (key: string, expected: string, read: string | null) => ({
 });
 
 it("turns a sweep into a grid like the published ones", () => {
-  const errors = [wrong("3,2", "6", "16"), wrong("1,3", "3", null)];
-  const grid = gridOf({ task: "multiplication", sizes, errors }, "mine", 1e5);
+  const errors = [wrong("3", "2", "6", "16"), wrong("1", "3", "3", null)];
+  const grid = modelGrid({ task: "multiplication", sizes, errors }, "mine", 1e5);
   expect(grid).toEqual({
     model: "mine",
     parameters: 1e5,
@@ -27,11 +27,12 @@ it("turns a sweep into a grid like the published ones", () => {
 });
 
 it("refuses another task, gaps, and answers that nobody read", () => {
-  expect(() => gridOf({ task: "parity", sizes, errors: [] }, "m", 1)).toThrow("gridOf: a result of parity");
-  expect(() => gridOf({ task: "multiplication", sizes: sizes.slice(1), errors: [] }, "m", 1)).toThrow("gaps");
-  expect(() => gridOf({ task: "multiplication", sizes: [], errors: [] }, "m", 1)).toThrow("gaps");
-  const { read: _, ...unread } = wrong("3,2", "6", "16");
-  expect(() => gridOf({ task: "multiplication", sizes, errors: [unread] }, "m", 1)).toThrow(
-    "was not decoded",
+  const of = (task: string, from: number, errors: ReturnType<typeof wrong>[]) =>
+    modelGrid({ task, sizes: sizes.slice(from), errors }, "m", 1);
+  expect(() => of("parity", 0, [])).toThrow("parity; expected multiplication");
+  expect(() => of("multiplication", 1, [])).toThrow("modelGrid: sizes with gaps");
+  const { read: _, ...unread } = wrong("3", "2", "6", null);
+  expect(() => modelGrid({ task: "multiplication", sizes, errors: [unread] }, "m", 1)).toThrow(
+    "3,2 was not decoded",
   );
 });
