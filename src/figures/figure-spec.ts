@@ -17,7 +17,7 @@ export interface Trace {
 export type Row = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** Where the numbers come from; any plain record. */
-export type ProvenanceRecord = Readonly<Record<string, unknown>>;
+export type ProvenanceRecord = object;
 
 export type FigureWidth = "single" | "double";
 

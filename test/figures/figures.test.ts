@@ -45,13 +45,17 @@ async function keepPicture(
 }
 
 describe("figure specs", () => {
-  it.each(Object.entries(figures))("%s is as it was", async (name, make) => {
-    const figure = make();
-    const file = join(snapshots, `${name}.json`);
-    const text = summary(figure);
-    await keepPicture(name, figure, existsSync(file) ? readFileSync(file, "utf8") : undefined, text);
-    await expect(text).toMatchFileSnapshot(file);
-  });
+  it.each(Object.entries(figures))(
+    "%s is as it was",
+    async (name, make) => {
+      const figure = make();
+      const file = join(snapshots, `${name}.json`);
+      const text = summary(figure);
+      await keepPicture(name, figure, existsSync(file) ? readFileSync(file, "utf8") : undefined, text);
+      await expect(text).toMatchFileSnapshot(file);
+    },
+    300_000,
+  );
 
   it("has a theme of its own snapshot", async () => {
     await expect(
