@@ -16,7 +16,7 @@ export interface CapacityOptions extends LadderOptions, RunOptions {
   /** What is counted. Default `countingTask()`: `a, a, a, ...`. */
   readonly task?: CountTask;
   /** After each tier: a line that shows the bracket as it closes. `console.log` does. */
-  readonly onTier?: (line: string, tier: Tier<CountTrial>) => void;
+  readonly onTier?: (line: string) => void;
 }
 
 export interface Capacity extends Omit<LadderResult, "tiers"> {
@@ -97,7 +97,7 @@ export async function countingCapacity(answerer: Answerer, options: CapacityOpti
         ),
       );
     },
-    { ...rules, onTier: (tier, bracket) => onTier?.(tierLine(tier, bracket), tier) },
+    { ...rules, onTier: (tier, bracket) => onTier?.(tierLine(tier, bracket)) },
   );
   const trials = found.tiers.flatMap((tier) => tier.trials);
   const { seed, ...numbers } = found.rules;
