@@ -6,11 +6,13 @@ import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CellError, Sink } from "./outputs.js";
 import { createSession, type Session } from "./session.js";
-import { jupyterClasses, type Message, type Server } from "./tslab.js";
+import { jupyterClasses, type Message, type Server, type Socket } from "./tslab.js";
 
 /** How long requests that a client sent before it could know of a failure may take to arrive. */
 const drainMs = 50;
 const parentPollMs = 1000;
+/** Time for the last messages to go out. */
+const lastMessagesMs = 100;
 
 /** Runs the kernel on Jupyter's connection file, in the folder `root`, until it is shut down. */
 export async function startKernel(root: string, connectionFile: string | undefined): Promise<void> {
@@ -35,9 +37,10 @@ function createServer(session: Session, connectionFile: string): Server {
     private aborting = false;
     private busy: Message | undefined;
 
-    override bindSocket(socket: { sendHighWaterMark: number }, port: number): Promise<void> {
+    override bindSocket(socket: Socket, port: number): Promise<void> {
       // Unlimited: at zeromq's default a cell that prints much would lose lines.
       socket.sendHighWaterMark = 0;
+      socket.send = inTurn(socket.send.bind(socket));
       return super.bindSocket(socket, port);
     }
 
@@ -131,13 +134,40 @@ function createServer(session: Session, connectionFile: string): Server {
       message.signAndSend(this.connInfo.key, socket);
     }
 
+    /** Ends the process, and with it the engines and browsers that cells have opened. */
     override close(): void {
-      super.close();
-      // Engines and browsers that cells opened would keep the process alive; they end when it does.
-      setTimeout(() => process.exit(0), 100);
+      setTimeout(() => process.exit(0), lastMessagesMs);
     }
   }
   return new KernelServer(new JupyterHandlerImpl(executor, false), connectionFile);
+}
+
+/**
+ * `send` for any number of messages at once. zeromq sends most of them on the spot, but now and then puts one off, and
+ * refuses others until that one is gone (they would be lost); those wait here for their turn.
+ */
+function inTurn(send: Socket["send"]): Socket["send"] {
+  let last: Promise<void> = Promise.resolve();
+  let waiting = 0;
+  const later = (frames: unknown): Promise<void> => {
+    waiting++;
+    last = last
+      .then(() => send(frames))
+      .catch(() => undefined)
+      .finally(() => {
+        waiting--;
+      });
+    return last;
+  };
+  return (frames) => {
+    if (waiting > 0) return later(frames);
+    try {
+      last = send(frames).catch(() => undefined);
+      return last;
+    } catch {
+      return later(frames);
+    }
+  };
 }
 
 /** A kernel whose Jupyter server was killed ends too, instead of holding memory for ever. */

@@ -54,6 +54,12 @@ export interface Message {
   signAndSend(key: string, socket: unknown): void;
 }
 
+/** A socket of zeromq. */
+export interface Socket {
+  sendHighWaterMark: number;
+  send(frames: unknown): Promise<void>;
+}
+
 export interface Server {
   readonly connInfo: { readonly key: string };
   readonly iopub: unknown;
@@ -64,15 +70,26 @@ export interface Server {
   handleExecute(socket: unknown, message: Message): Promise<void>;
   handleShellMessage(socket: unknown, ...frames: Buffer[]): Promise<void>;
   handleShutdown(socket: unknown, message: Message): void;
-  bindSocket(socket: { sendHighWaterMark: number }, port: number): Promise<void>;
+  bindSocket(socket: Socket, port: number): Promise<void>;
 }
 
 interface Compiler {
+  readonly sys: CompilerSystem;
   createWatchCompilerHost(files: string[], options: Record<string, unknown>, ...rest: unknown[]): unknown;
   transpileModule(
     source: string,
     options: { compilerOptions: Record<string, unknown> },
   ): { outputText: string; sourceMapText?: string };
+}
+
+interface CompilerSystem {
+  useCaseSensitiveFileNames: boolean;
+  watchFile(path: string, ...rest: unknown[]): Watcher;
+  watchDirectory(path: string, ...rest: unknown[]): Watcher;
+}
+
+interface Watcher {
+  close(): void;
 }
 
 /** Source maps of one compiled cell: from the cell to the module, and from the module to what runs. */
@@ -141,6 +158,7 @@ function installCompiler(): void {
   if (!cached || Object.hasOwn(original, "countlens")) return;
   const overriding: Partial<Compiler> & { countlens: true } = {
     countlens: true,
+    sys: quietSystem(original.sys),
     createWatchCompilerHost: (files: string[], options: Record<string, unknown>, ...rest: unknown[]) =>
       // Only Node's types: with the whole of @types every cell would be checked against packages it does not use.
       original.createWatchCompilerHost(
@@ -168,4 +186,18 @@ function installCompiler(): void {
     {},
     { ...Object.getOwnPropertyDescriptors(original), ...Object.getOwnPropertyDescriptors(overriding) },
   );
+}
+
+/**
+ * The compiler's view of the disk with watchers for the project's own sources only. A package that changes on disk
+ * (`npm run build`, `npm install`) is not loaded again anyway, and its watchers make the converter fail for good
+ * with "Unexpected pending rebuildTimer".
+ */
+function quietSystem(system: CompilerSystem): CompilerSystem {
+  const none: Watcher = { close: () => undefined };
+  const quiet = Object.create(system) as CompilerSystem;
+  quiet.watchFile = (path, ...rest) =>
+    /\.d\.ts$|[\\/](node_modules|dist)[\\/]|\.json$/.test(path) ? none : system.watchFile(path, ...rest);
+  quiet.watchDirectory = () => none;
+  return quiet;
 }
