@@ -4,6 +4,8 @@
  * The public API, in the order in which a notebook meets it.
  */
 
+// Rooms: `tasks.multiplication()`, `assays.zeroErrorHorizon(model, task)`, `figures.errorGrid(rows)`, ...
+export * as assays from "./assays/index.js";
 export type { Engine, EngineInfo, EngineSettings } from "./engine/engine.js";
 // What can be asked of one
 export {
@@ -21,9 +23,19 @@ export {
   residPre,
 } from "./engine/hooks.js";
 export type * from "./engine/request.js";
+// Showing, saving, citing
+export { exportFigure } from "./figures/export.js";
+export * as figures from "./figures/index.js";
+export { progress } from "./figures/progress.js";
+export { show } from "./figures/show.js";
+export * as lens from "./lens/index.js";
 export { defaultSignal } from "./model/interrupt.js";
 export type { Model } from "./model/model.js";
 export { marginFloor, type NoiseFloor, noiseFloor } from "./model/noise-floor.js";
 // Models
 export { DEFAULT_MODEL, type OpenOptions, open } from "./model/open.js";
 export type { Prompt, PromptParts } from "./model/prompt.js";
+export * as stats from "./stats/index.js";
+export { describeProvenance, type Provenance, provenance } from "./store/provenance.js";
+export { loadPublished } from "./store/published.js";
+export * as tasks from "./tasks/index.js";

@@ -9,8 +9,6 @@ import type { Progress } from "./request.js";
 import { remoteFunction } from "./row-calls.js";
 import { pack } from "./transport.js";
 
-/** Above this many parameters a decode takes long enough to be worth asking inside it whether to stop. */
-const ASK_INSIDE_DECODE = 50e6;
 const ASK_EVERY_MS = 50;
 const PROGRESS_EVERY_MS = 50;
 
@@ -36,7 +34,6 @@ async function answer(id: number, call: Call): Promise<Answers[keyof Answers]> {
     folder = call.folder;
     const onAbort = koffi.register(cancelled, koffi.pointer(AbortCallback));
     engine = openInline(call.options, onAbort, true);
-    if (engine.info.parameters < ASK_INSIDE_DECODE) koffi.unregister(onAbort);
     return engine.info;
   }
   if (engine === undefined) throw new Error("engine: not open");

@@ -33,6 +33,8 @@ export interface EngineOptions {
 
 const DEFAULT_CONTEXT = 8192;
 const SMALL_MODEL = 20e6;
+/** From this many parameters on a decode takes long enough to be worth asking inside it whether to stop. */
+const ASK_INSIDE_DECODE = 50e6;
 
 export interface InlineEngine extends Engine {
   readonly isOpen: boolean;
@@ -50,7 +52,7 @@ export function openInline(options: EngineOptions, onAbort?: Pointer, keepLog = 
   const model = loadModel(library, options.path, { gpuLayers });
   const info = describe(model, options, gpuLayers);
   const tap = createTap(library);
-  const bare = createCore(model, info, tap, onAbort);
+  const bare = createCore(model, info, tap, model.parameters < ASK_INSIDE_DECODE ? undefined : onAbort);
   const core = { ...bare, info: { ...info, hookPoints: findHooks(bare) } };
   const exclusively = createQueue();
   let open = true;

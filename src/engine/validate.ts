@@ -39,11 +39,7 @@ export function placeRequests(
   captureLimit = CAPTURE_LIMIT,
 ): PlacedRequest[] {
   const placed = requests.map((request, i) => placeRequest(info, request, `request ${i}`));
-  let bytes = 0;
-  for (const request of placed) {
-    for (const { positions, width } of request.captures) bytes += positions.length * width * 4;
-    if (request.logits?.full === true) bytes += request.logits.positions.length * info.vocabulary * 4;
-  }
+  const bytes = placed.reduce((sum, request) => sum + resultBytes(info, request), 0);
   if (bytes > captureLimit) {
     throw new Error(
       `evaluate: this would hold ${formatBytes(bytes)} of activations in memory; the limit is ${formatBytes(captureLimit)}; ` +
@@ -51,6 +47,12 @@ export function placeRequests(
     );
   }
   return placed;
+}
+
+/** What the activations and whole rows of logits of a request take in memory. */
+export function resultBytes(info: EngineInfo, { captures, logits }: PlacedRequest): number {
+  const rows = logits?.full === true ? logits.positions.length * info.vocabulary : 0;
+  return 4 * captures.reduce((sum, { positions, width }) => sum + positions.length * width, rows);
 }
 
 export function placeRequest(info: EngineInfo, request: Request, where: string): PlacedRequest {

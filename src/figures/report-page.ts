@@ -158,7 +158,8 @@ function article(item: ReportItem): string {
       (file) =>
         `<a href="${escapeHtml(encodeURI(file))}">${escapeHtml(file.slice(file.lastIndexOf(".") + 1).toUpperCase())}</a>`,
     );
-  const model = item.provenance?.model;
+  const record = item.provenance as Readonly<Record<string, unknown>> | undefined;
+  const model = record?.model;
   const facts = [
     ...(model === undefined ? [] : [`on ${escapeHtml(plain(model))}`]),
     `in ${duration(item.seconds * 1000)}`,
@@ -168,7 +169,7 @@ function article(item: ReportItem): string {
 ${item.headline === undefined ? "" : `<h3>${escapeHtml(item.headline)}</h3>`}
 <figure>${picture}<figcaption>${escapeHtml(item.caption)}</figcaption></figure>
 <p class="facts">${facts.join(" · ")}</p>
-${item.provenance === undefined ? "" : `<details><summary>provenance</summary>${provenance(item.provenance)}</details>`}
+${record === undefined ? "" : `<details><summary>provenance</summary>${provenance(record)}</details>`}
 </article>`;
 }
 

@@ -10,7 +10,7 @@ import type {
   Result,
   RunOptions,
 } from "../engine/request.js";
-import { CAPTURE_LIMIT, formatBytes, placeRequests } from "../engine/validate.js";
+import { CAPTURE_LIMIT, formatBytes, placeRequests, resultBytes } from "../engine/validate.js";
 import { answerTokens } from "./answer-tokens.js";
 import type { Render } from "./chat-template.js";
 import { signalFor } from "./interrupt.js";
@@ -82,9 +82,7 @@ export function makeModel(engine: Engine, render: Render, sha256: string, verifi
 function groupsBySize(info: EngineInfo, requests: readonly Request[], limit: number): [number, number][] {
   if (!(limit > 0))
     throw new Error(`stream: bytes is ${limit}; expected a number above 0, at most ${CAPTURE_LIMIT}`);
-  const sizes = placeRequests(info, requests, Number.POSITIVE_INFINITY).map((request) =>
-    request.captures.reduce((sum, { positions, width }) => sum + positions.length * width * 4, 0),
-  );
+  const sizes = placeRequests(info, requests, Number.POSITIVE_INFINITY).map((request) => resultBytes(info, request));
   const groups: [number, number][] = [];
   let from = 0;
   let held = 0;

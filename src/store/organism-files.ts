@@ -23,12 +23,20 @@ export function listOrganisms(folder: string = join(projectRoot(), "data", "orga
       if (entry.isDirectory()) return [join(folder, entry.name, `${entry.name}.gguf`)];
       return entry.name.endsWith(".gguf") ? [join(folder, entry.name)] : [];
     })
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .filter(isFile)
     .map((path) => {
       const sha256 = cardDigest(path);
       return { name: basename(path, ".gguf"), path, ...(sha256 === undefined ? {} : { sha256 }) };
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** `sha256` of the card beside the weights: `<name>.json`, `<name>.card.json` or `card.json`. */

@@ -29,7 +29,9 @@ export interface DualPrompt {
   readonly answer?: string;
 }
 
-const named = (user: string, from: number): PromptParts["spans"] => ({ list: [[from, user.length]] });
+const named = (user: string, from: number): NonNullable<PromptParts["spans"]> => ({
+  list: [[from, user.length]],
+});
 
 function withList(before: string, count: number, system?: string): PromptParts {
   const user = before + itemList(count);
