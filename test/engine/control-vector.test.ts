@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { chooseBackend } from "../../src/engine/backend.js";
 import { type Context, createContext } from "../../src/engine/context.js";
 import { openLibrary } from "../../src/engine/library.js";
 import { loadModel, type NativeModel } from "../../src/engine/native-model.js";
 import { createTap, type Tap, type Watch } from "../../src/engine/tap.js";
-import { BRANCHING, fixturePath, largestDifference } from "./models.js";
+import { BRANCHING, fixturePath, largestDifference, testBackend } from "./models.js";
 
 /** Below the door, because only there llama.cpp's own control vector can be set on the same context. */
 interface Bare {
@@ -22,9 +21,10 @@ afterEach(() => {
 });
 
 async function openBare(architecture: string): Promise<Bare> {
-  const library = openLibrary(await chooseBackend(false));
+  const backend = await testBackend();
+  const library = openLibrary(backend);
   library.silence();
-  const model = loadModel(library, fixturePath(architecture), { gpuLayers: 0 });
+  const model = loadModel(library, fixturePath(architecture), { gpuLayers: backend.gpu === false ? 0 : -1 });
   const tap = createTap(library);
   const context = createContext(model, {
     cells: 256,

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chooseBackend } from "../../src/engine/backend.js";
+import { type Backend, chooseBackend, type Gpu } from "../../src/engine/backend.js";
 import { checkGguf } from "../../src/engine/gguf.js";
 import type { HookPoint } from "../../src/engine/hooks.js";
 import { type EngineOptions, type InlineEngine, openInline } from "../../src/engine/inline.js";
@@ -54,7 +54,13 @@ export async function openReal(name: string, options: Options = {}): Promise<Inl
 }
 
 export async function openPath(path: string, options: Options = {}): Promise<InlineEngine> {
-  return openInline({ path, backend: await chooseBackend(false), threads: 1, ...options });
+  const backend = await testBackend();
+  return openInline({ path, backend, gpuLayers: backend.gpu === false ? 0 : -1, threads: 1, ...options });
+}
+
+/** The CPU, unless `npm run test:gpu` says otherwise. */
+export function testBackend(): Promise<Backend> {
+  return chooseBackend((process.env.COUNTLENS_TEST_GPU as Gpu | undefined) ?? false);
 }
 
 /** Random ordinary token ids, BOS first where the model wants one. */
