@@ -13,19 +13,11 @@ import { marginFloor } from "../../src/model/noise-floor.js";
 import { open } from "../../src/model/open.js";
 import { multiplication } from "../../src/tasks/multiplication.js";
 import { type Item, itemsOf } from "../../src/tasks/task.js";
+import type { Line } from "./line.js";
 import { plainDecodes } from "./zeh-floor.js";
 import { naiveDecoding } from "./zeh-naive.js";
 
 export const name = "zeh";
-
-interface Line {
-  readonly bench: string;
-  readonly metric: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly n: number;
-  readonly context: Record<string, unknown>;
-}
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
 
