@@ -8,6 +8,7 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 1,
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // The first test that wants a model of the catalogue also fetches it.
+    hookTimeout: 900_000,
   },
 });

@@ -13,8 +13,8 @@ import type {
 import { CAPTURE_LIMIT, formatBytes, placeRequests, resultBytes } from "../engine/validate.js";
 import { answerTokens } from "./answer-tokens.js";
 import type { Render } from "./chat-template.js";
-import { signalFor } from "./interrupt.js";
 import { makePrompts, type Prompt, type PromptParts } from "./prompt.js";
+import { watched } from "./watched.js";
 
 export interface Model {
   readonly info: EngineInfo;
@@ -47,8 +47,6 @@ const STREAM_BYTES = 250e6;
 
 export function makeModel(engine: Engine, render: Render, sha256: string, verified: boolean): Model {
   const { info } = engine;
-  const withSignal = <O extends RunOptions>(options: O | undefined): O =>
-    ({ ...options, signal: signalFor(options?.signal) }) as O;
   const model: Model = {
     info,
     engine,
@@ -64,7 +62,7 @@ export function makeModel(engine: Engine, render: Render, sha256: string, verifi
       return prompt!;
     },
     answerTokens: (texts) => answerTokens(engine, texts),
-    evaluate: (requests, options) => engine.evaluate(requests, withSignal(options)),
+    evaluate: (requests, options) => watched("evaluating", options, (run) => engine.evaluate(requests, run)),
     async *stream(requests, options = {}) {
       const { bytes = STREAM_BYTES, ...run } = options;
       for (const [from, to] of groupsBySize(info, requests, bytes)) {
@@ -72,7 +70,7 @@ export function makeModel(engine: Engine, render: Render, sha256: string, verifi
         for (let i = from; i < to; i++) yield { index: i, result: results[i - from]! };
       }
     },
-    generate: (requests, options) => engine.generate(requests, withSignal(options)),
+    generate: (requests, options) => watched("generating", options, (run) => engine.generate(requests, run)),
     close: () => engine.close(),
   };
   return model;
@@ -82,7 +80,9 @@ export function makeModel(engine: Engine, render: Render, sha256: string, verifi
 function groupsBySize(info: EngineInfo, requests: readonly Request[], limit: number): [number, number][] {
   if (!(limit > 0))
     throw new Error(`stream: bytes is ${limit}; expected a number above 0, at most ${CAPTURE_LIMIT}`);
-  const sizes = placeRequests(info, requests, Number.POSITIVE_INFINITY).map((request) => resultBytes(info, request));
+  const sizes = placeRequests(info, requests, Number.POSITIVE_INFINITY).map((request) =>
+    resultBytes(info, request),
+  );
   const groups: [number, number][] = [];
   let from = 0;
   let held = 0;

@@ -6,11 +6,13 @@ import { fittingGpuLayers } from "../engine/gpu-layers.js";
 import { type EngineOptions, openInline } from "../engine/inline.js";
 import { openIsolated } from "../engine/isolated.js";
 import { checkMemory } from "../engine/memory.js";
+import type { RunOptions } from "../engine/request.js";
 import { cacheFolder } from "../store/cache.js";
-import { type ResolveOptions, resolveModel } from "../store/resolve-model.js";
+import { resolveModel } from "../store/resolve-model.js";
 import { chatRenderer } from "./chat-template.js";
 import { signalFor } from "./interrupt.js";
 import { type Model, makeModel } from "./model.js";
+import { watched } from "./watched.js";
 
 export interface OpenOptions {
   /** Which llama.cpp build: `auto` (default) is what node-llama-cpp chooses on this machine; false is the CPU. */
@@ -36,7 +38,7 @@ export interface OpenOptions {
   readonly template?: string;
   readonly signal?: AbortSignal;
   /** How far a download has come. */
-  readonly onProgress?: NonNullable<ResolveOptions["onProgress"]>;
+  readonly onProgress?: RunOptions["onProgress"];
 }
 
 /** The model that ships with the project and is opened without a name. */
@@ -54,10 +56,9 @@ export const DEFAULT_MODEL = "tally-400k";
 export async function open(spec: string = DEFAULT_MODEL, options: OpenOptions = {}): Promise<Model> {
   checkOptions(options);
   const signal = signalFor(options.signal);
-  const resolved = await resolveModel(spec, {
-    signal,
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-  });
+  const resolved = await watched(`fetching ${spec}`, { signal, ...pick(options, ["onProgress"]) }, (run) =>
+    resolveModel(spec, run),
+  );
   const header = checkGguf(resolved.path);
   const backend = await chooseBackend(options.gpu ?? "auto", join(cacheFolder(), "backend.json"));
   const gpuLayers =

@@ -51,7 +51,7 @@ describe("activations of quantised models stay near those of their dequantised w
   it.each([
     ["smollm2-135m-instruct", 0.1],
     ["gemma-3-270m", 0.1],
-  ])("%s: below %d of the largest value", async (name, most) => {
+  ])("%s: below %d of the largest value", { timeout: 600_000 }, async (name, most) => {
     const engine = await openReal(name);
     const errors = await relativeErrors(engine, referenceOf(`${name}.json`));
     console.log(
