@@ -13,8 +13,8 @@ interface Studio {
   readonly context: BrowserContext;
   /** Has plotly loaded. */
   readonly plot: Page;
-  /** For printing. */
-  readonly print: Page;
+  /** For printing; made at the first PDF. */
+  print?: Page;
 }
 
 let studio: Promise<Studio> | undefined;
@@ -55,7 +55,9 @@ export async function printPdf(
   widthMm: number,
   heightMm: number,
 ): Promise<Buffer> {
-  return inTurn(async ({ print }) => {
+  return inTurn(async (studio) => {
+    studio.print ??= await studio.context.newPage();
+    const { print } = studio;
     await print.setContent(
       `<!doctype html><title></title><style>@page{size:${widthMm}mm ${heightMm}mm;margin:0}html,body{margin:0}` +
         `svg{display:block;width:${widthMm}mm;height:${heightMm}mm}</style>${svg}`,
@@ -124,8 +126,8 @@ async function makeStudio(): Promise<Studio> {
     studio = undefined;
   });
   const context = await browser.newContext({ offline: true, locale: "en-US", timezoneId: "UTC" });
-  const [plot, print] = [await context.newPage(), await context.newPage()];
+  const plot = await context.newPage();
   await plot.setContent("<!doctype html><title>plot</title><body></body>");
   await plot.addScriptTag({ content: await readFile(plotlyPath(), "utf8") });
-  return { context, plot, print };
+  return { context, plot };
 }

@@ -1,5 +1,7 @@
 /** Every figure once, from made-up but plausible rows, with hostile text wherever text from outside can stand. */
 import { attractors } from "../../src/figures/attractors.js";
+import { benchmarkCorrelation } from "../../src/figures/benchmark-correlation.js";
+import { capacityBars } from "../../src/figures/capacity-bars.js";
 import { capacityLadder } from "../../src/figures/capacity-ladder.js";
 import { clampRescue } from "../../src/figures/clamp-rescue.js";
 import { collapseOverlay } from "../../src/figures/collapse-overlay.js";
@@ -19,6 +21,7 @@ import { patchHeatmap } from "../../src/figures/patch-heatmap.js";
 import { probeProjection } from "../../src/figures/probe-projection.js";
 import { saeProfiles } from "../../src/figures/sae-profiles.js";
 import { speedBars } from "../../src/figures/speed-bars.js";
+import { tokenFrontier } from "../../src/figures/token-frontier.js";
 import { tokenStrip } from "../../src/figures/token-strip.js";
 import { HOSTILE } from "./browser-here.js";
 
@@ -368,5 +371,44 @@ export const figures: Record<string, () => FigureSpec> = {
           return { step: k * 2000, metric, value, low: value * 0.93, high: value * 1.05 };
         }),
       ),
+    ),
+  "capacity-bars": () =>
+    capacityBars(
+      [...organisms, HOSTILE].map((model, m) => ({
+        model,
+        capacity: [0, 32, 96, 416, 64][m]!,
+        label: ["<32", "32", "96", "416", "64"][m]!,
+        high: [32, 64, 128, 448, 96][m]!,
+        ladders: 20,
+      })),
+    ),
+  "token-frontier": () =>
+    tokenFrontier(
+      range(0, 13).map((i) => {
+        const capacity = i < 2 ? 0 : Math.round(32 * 2 ** (4 * noise(i)));
+        const frontier = i % 5 === 3;
+        return {
+          model: i === 3 ? HOSTILE : `model ${i}`,
+          capacity,
+          label: capacity === 0 ? "<32" : String(capacity),
+          tokens: (frontier ? 2 : 3 + 40 * noise(i * 3)) * Math.max(32, capacity),
+          frontier,
+        };
+      }),
+      { pairs: [["model 4", "model 5"]] },
+    ),
+  "benchmark-correlation": () =>
+    benchmarkCorrelation(
+      range(0, 25).map((i) => {
+        const capacity = i < 3 ? 16 : 32 * 2 ** (5 * noise(i));
+        const date = i % 2 === 0 ? "2025-01-10" : "2025-09-01";
+        const score = i % 2 === 0 ? 4 * noise(i * 9) : 8 * Math.log2(capacity / 16) + 6 * noise(i * 5);
+        return { model: i === 7 ? HOSTILE : `model ${i}`, capacity, below: i < 3, score, date };
+      }),
+      {
+        scoreName: "benchmark score (%)",
+        splitAt: "2025-03-24",
+        said: "Pearson of log capacity 0.58 (0.21 to 0.81)",
+      },
     ),
 };

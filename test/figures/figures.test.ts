@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { columnPixels, type FigureSpec } from "../../src/figures/figure-spec.js";
+import * as room from "../../src/figures/index.js";
 import { drawPng } from "../../src/figures/render.js";
 import { theme } from "../../src/figures/theme.js";
 import { HOSTILE, hasBrowser } from "./browser-here.js";
@@ -85,6 +86,116 @@ describe("figure specs", () => {
     const all = Object.values(figures).flatMap((make) => strings(make().data));
     expect(all.some((text) => text.includes("&lt;img src=x onerror=alert(1)&gt;"))).toBe(true);
     expect(all.some((text) => text.includes(HOSTILE))).toBe(false);
+  });
+});
+
+describe("bad input", () => {
+  const {
+    attractors,
+    capacityBars,
+    clampRescue,
+    collapseOverlay,
+    countingCurve,
+    emergence,
+    errorGrid,
+    errorStructure,
+  } = room;
+  const { horizonBars, logitGap, logitLens, patchHeatmap, speedBars, tokenFrontier, tokenStrip } = room;
+  const cell = { layer: 0, position: 0, token: "a", top: "b" };
+
+  it.each([
+    ["no rows", () => logitLens([]), "logit-lens: no rows; expected at least one"],
+    ["no panels", () => errorGrid([]), "error-grid: no rows"],
+    [
+      "NaN",
+      () => logitLens([{ ...cell, value: Number.NaN }]),
+      "logit-lens: row 0 has value NaN; expected a finite number",
+    ],
+    ["no value", () => tokenStrip([{ token: "a", value: null }]), "token-strip: no row has a finite value"],
+    [
+      "an error outside its grid",
+      () => errorGrid([{ model: "m", size: 9, horizon: 1, errors: [{ a: 10, b: 1 }] }]),
+      "error-grid: m has an error at 10 x 1; its grid is 1..9",
+    ],
+    [
+      "nothing wrong",
+      () => attractors([{ prediction: 5, times: 0 }]),
+      "attractors: no wrong answer was counted",
+    ],
+    [
+      "a boundary of 0",
+      () => collapseOverlay([{ model: "m", count: 1, predicted: 1, boundary: 0 }]),
+      "collapse-overlay: m has count 1 and boundary 0",
+    ],
+    [
+      "more rescued than tried",
+      () => clampRescue([{ condition: "c", direction: "count", rescued: 3, trials: 2, low: 0, high: 1 }]),
+      "clamp-rescue: c has 3 rescued of 2",
+    ],
+    [
+      "more structured than errors",
+      () => errorStructure([{ model: "m", errors: 1, structured: 2 }]),
+      "error-structure: m has 2 structured of 1",
+    ],
+    [
+      "a time of 0",
+      () => speedBars([{ model: "m", mode: "naive", ms: 0, n: 1 }]),
+      "speed-bars: m, naive took 0 ms",
+    ],
+    [
+      "an unknown baseline",
+      () => speedBars([{ model: "m", mode: "naive", ms: 1, n: 1 }], { baseline: "x" }),
+      'speed-bars: baseline "x" is not among the modes: naive',
+    ],
+    [
+      "step 0 on a logarithm",
+      () => emergence([{ step: 0, metric: "m", value: 1 }], { logarithmic: true }),
+      "emergence: a step of 0",
+    ],
+    [
+      "an unknown pair",
+      () =>
+        tokenFrontier([{ model: "m", capacity: 1, label: "1", tokens: 1, frontier: true }], {
+          pairs: [["m", "n"]],
+        }),
+      'token-frontier: pair names "n"',
+    ],
+    [
+      "different ranges",
+      () =>
+        horizonBars([
+          { model: "a", horizon: 1, accuracies: [] },
+          { model: "b", horizon: 1, accuracies: [{ upTo: 9, accuracy: 1, n: 81 }] },
+        ]),
+      "horizon-bars: b has accuracies up to 9",
+    ],
+    [
+      "a name that is a path",
+      () => countingCurve([{ count: 1, predicted: 1 }], { name: "../x" }),
+      'counting-curve: name "../x" cannot be a file name',
+    ],
+    [
+      "infinite capacity",
+      () => capacityBars([{ model: "m", capacity: Number.POSITIVE_INFINITY, label: "inf" }]),
+      "capacity-bars: row 0 has capacity Infinity",
+    ],
+  ])("%s is one clear line", (_, make, message) => {
+    expect(make).toThrow(message);
+    try {
+      make();
+    } catch (error) {
+      expect((error as Error).message).not.toContain("\n");
+    }
+  });
+
+  it("a single row, a base that is no donor, and a horizon of 0 are drawn", () => {
+    expect(logitLens([{ ...cell, value: 3 }], { value: "logit" }).data.length).toBeGreaterThan(0);
+    expect(patchHeatmap([{ layer: 0, donor: 3, decoded: null }], { base: 9 }).data.length).toBeGreaterThan(0);
+    expect(errorGrid([{ model: "m", size: 1, horizon: 0, errors: [] }]).meta.rows).toEqual([]);
+    expect(logitGap([{ count: 1, gap: 2, withEnd: false }]).meta.caption).toContain(
+      "it never turns negative",
+    );
+    expect(countingCurve([{ count: 1, predicted: null }]).meta.caption).toContain("1 without an integer");
   });
 });
 
