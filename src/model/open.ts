@@ -8,7 +8,7 @@ import { openIsolated } from "../engine/isolated.js";
 import { checkMemory } from "../engine/memory.js";
 import type { RunOptions } from "../engine/request.js";
 import { cacheFolder } from "../store/cache.js";
-import { resolveModel } from "../store/resolve-model.js";
+import { type ResolvedModel, resolveModel } from "../store/resolve-model.js";
 import { chatRenderer } from "./chat-template.js";
 import { signalFor } from "./interrupt.js";
 import { type Model, makeModel } from "./model.js";
@@ -38,7 +38,7 @@ export interface OpenOptions {
   readonly template?: string;
   readonly signal?: AbortSignal;
   /** How far a download has come. */
-  readonly onProgress?: RunOptions["onProgress"];
+  readonly onProgress?: NonNullable<RunOptions["onProgress"]>;
 }
 
 /** The model that ships with the project and is opened without a name. */
@@ -56,7 +56,8 @@ export const DEFAULT_MODEL = "tally-400k";
 export async function open(spec: string = DEFAULT_MODEL, options: OpenOptions = {}): Promise<Model> {
   checkOptions(options);
   const signal = signalFor(options.signal);
-  const resolved = await watched(`fetching ${spec}`, { signal, ...pick(options, ["onProgress"]) }, (run) =>
+  const withProgress: RunOptions = { signal, ...(options.onProgress && { onProgress: options.onProgress }) };
+  const resolved = await watched<RunOptions, ResolvedModel>(`fetching ${spec}`, withProgress, (run) =>
     resolveModel(spec, run),
   );
   const header = checkGguf(resolved.path);
