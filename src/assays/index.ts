@@ -16,6 +16,7 @@ export * from "./memorisation-audit.js";
 export * from "./memorisation-bins.js";
 export * from "./memorisation-findings.js";
 export * from "./memorisation-frequency.js";
+export * from "./memorisation-grid.js";
 export * from "./memorisation-regression.js";
 export * from "./memorisation-rows.js";
 export * from "./memorisation-tables.js";
