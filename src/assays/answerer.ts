@@ -31,6 +31,10 @@ export interface Answers {
 
 export interface Answerer {
   readonly name: string;
+  /** What makes two answerers the same: the sha256 of the weights, the address and name at a server. */
+  readonly identity: string;
+  /** Is the answer to a prompt always the same? Greedy decoding on this machine is; servers are not to be trusted with it. */
+  readonly repeatable: boolean;
   /** Most tokens of prompt and answer together; undefined where it is not known. */
   readonly context?: number;
   /** In a few words: `greedy, at most 256 tokens`. */
@@ -57,9 +61,13 @@ export function fromModel(model: Model, options: ModelAnswererOptions = {}): Ans
   const { temperature = 0 } = sampling;
   const tokensOf = async (prompts: readonly PromptParts[]) =>
     (await model.prompts(prompts)).map(({ tokens }) => tokens);
-  const decoding = `${temperature === 0 ? "greedy" : `temperature ${temperature}`}, at most ${maxTokens} tokens`;
+  const { topK = 0, topP = 1, seed = 0 } = sampling;
+  const drawn = `temperature ${temperature}, top-k ${topK}, top-p ${topP}, seed ${seed}`;
+  const decoding = `${temperature === 0 ? "greedy" : drawn}, at most ${maxTokens} tokens`;
   return {
     name,
+    identity: model.sha256,
+    repeatable: temperature === 0,
     context: model.info.context,
     decoding,
     async promptTokens(prompts) {
@@ -94,6 +102,8 @@ export function fromEndpoint(endpoint: Endpoint, options: { readonly context?: n
   const decoding = `temperature ${temperature}, at most ${maxTokens} tokens`;
   return {
     name: endpoint.model,
+    identity: `${endpoint.url} ${endpoint.model}`,
+    repeatable: false,
     ...(options.context === undefined ? {} : { context: options.context }),
     decoding,
     async answer(prompts, { signal } = {}) {

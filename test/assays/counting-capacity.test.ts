@@ -83,6 +83,8 @@ describe.skipIf(!existsSync(organism))("countingCapacity on an organism", () => 
 describe("countingCapacity on a server", () => {
   const server = (fail: string): Answerer => ({
     name: "served",
+    identity: "http://x served",
+    repeatable: false,
     decoding: "temperature 0",
     answer: async (prompts) => {
       if (prompts.some(({ user }) => user.length > 400)) throw new Error(fail);
