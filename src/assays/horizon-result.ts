@@ -72,6 +72,8 @@ export interface HorizonResult {
   /** Share of right answers over these sizes. */
   readonly accuracy: number;
   readonly counts: Counts;
+  /** Why no prefix was shared, where the model cannot branch (recurrent state). */
+  readonly unshared?: string;
   /** Margins below it were settled by the canonical evaluation (logits). */
   readonly noiseFloor: number;
   /** Of an endpoint: what was asked and spent, and whether it contradicted itself. */

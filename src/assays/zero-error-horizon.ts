@@ -19,7 +19,7 @@ import {
 import { NO_COUNTS } from "./verification/check.js";
 import { createEndpointChecker } from "./verification/endpoint-checker.js";
 import { modeSteps, type VerificationMode } from "./verification/modes.js";
-import { createVerifier } from "./verification/verify.js";
+import { createVerifier, type Verifier } from "./verification/verify.js";
 
 export interface HorizonOptions {
   /** Name of one of the task's templates, or one's own. Default: the task's first. */
@@ -88,7 +88,10 @@ export interface OpenChecker {
     instances: number,
   ): {
     readonly commands: (item: Item) => Readonly<Record<string, string>>;
-    readonly report: Pick<HorizonResult, "mode" | "counts" | "noiseFloor" | "endpoint" | "provenance">;
+    readonly report: Pick<
+      HorizonResult,
+      "mode" | "counts" | "unshared" | "noiseFloor" | "endpoint" | "provenance"
+    >;
   };
 }
 
@@ -141,6 +144,7 @@ export async function createChecker<I>(
       report: {
         mode,
         counts: verifier.counts(),
+        ...unsharedOf(verifier),
         noiseFloor,
         provenance: provenance({
           model: subject,
@@ -152,12 +156,17 @@ export async function createChecker<I>(
   };
 }
 
+function unsharedOf(verifier: Verifier): { unshared?: string } {
+  const unshared = verifier.unshared();
+  return unshared === undefined ? {} : { unshared };
+}
+
 interface About<I> {
   readonly task: Task<I>;
   readonly template: Template;
 }
 
-type Summary = Omit<HorizonResult, "mode" | "counts" | "noiseFloor" | "provenance" | "endpoint">;
+type Summary = Omit<HorizonResult, "mode" | "counts" | "unshared" | "noiseFloor" | "provenance" | "endpoint">;
 
 function summarise<I>(
   { task, template }: About<I>,

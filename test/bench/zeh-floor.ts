@@ -3,6 +3,7 @@
  * other, with nothing else around them. No schedule can be faster on this engine with these chunks.
  */
 
+import type { Prepared } from "../../src/assays/verification/prepare.js";
 import { chooseBackend } from "../../src/engine/backend.js";
 import { createContext } from "../../src/engine/context.js";
 import { maxOutputsFor } from "../../src/engine/core.js";
@@ -11,11 +12,10 @@ import { openLibrary } from "../../src/engine/library.js";
 import { loadModel } from "../../src/engine/native-model.js";
 import { cellsNeeded, schedule } from "../../src/engine/schedule.js";
 import type { Model } from "../../src/model/model.js";
-import type { Prompt } from "../../src/model/prompt.js";
+import { type Taken, take } from "./taken.js";
 
 export interface Floor {
-  readonly ms: number;
-  readonly runs: readonly number[];
+  readonly runs: readonly Taken[];
   readonly decodes: number;
   readonly tokens: number;
 }
@@ -25,16 +25,15 @@ const [NEW, FILLER] = [0, 1];
 
 export async function plainDecodes(
   model: Model,
-  prompts: readonly Prompt[],
-  answers: readonly Int32Array[],
+  prepared: readonly Prepared[],
   repeats: number,
 ): Promise<Floor> {
-  const sequences = prompts.map(({ tokens }, i) => Int32Array.of(...tokens, ...answers[i]!));
+  const sequences = prepared.map(({ prompt, answer }) => Int32Array.of(...prompt, ...answer));
   const forest = growForest(sequences);
   const isOutput = new Uint8Array(forest.size);
   sequences.forEach((sequence, i) => {
     let node = forest.end[i]!;
-    for (let k = sequence.length; k >= prompts[i]!.tokens.length; k--) {
+    for (let k = sequence.length; k >= prepared[i]!.prompt.length; k--) {
       isOutput[node] = 1;
       node = forest.parent[node]!;
     }
@@ -61,27 +60,28 @@ export async function plainDecodes(
     kvType: settings.kvType,
     opOffload: settings.opOffload,
   });
-  const runs: number[] = [];
+  const runs: Taken[] = [];
   for (let run = 0; run < repeats; run++) {
     context.clear();
     fill(context, sequences[0]!, shapes[0]!.filled);
-    const start = performance.now();
-    for (const { tokens, rows, filled } of shapes) {
-      context.dropSequence(FILLER, filled);
-      context.begin();
-      for (let i = 0; i < tokens; i++) {
-        context.add(sequences[0]![i % sequences[0]!.length]!, filled + i, NEW, 1, [], i >= tokens - rows);
+    const { value: _, ...time } = await take(async () => {
+      for (const { tokens, rows, filled } of shapes) {
+        context.dropSequence(FILLER, filled);
+        context.begin();
+        for (let i = 0; i < tokens; i++) {
+          context.add(sequences[0]![i % sequences[0]!.length]!, filled + i, NEW, 1, [], i >= tokens - rows);
+        }
+        context.decode();
+        if (context.outputs > 0) context.logits();
+        context.dropSequence(NEW, 0);
       }
-      context.decode();
-      if (context.outputs > 0) context.logits();
-      context.dropSequence(NEW, 0);
-    }
-    runs.push(performance.now() - start);
+    });
+    runs.push(time);
   }
   context.close();
   native.close();
   const tokens = shapes.reduce((sum, shape) => sum + shape.tokens, 0);
-  return { ms: [...runs].sort((a, b) => a - b)[runs.length >> 1]!, runs, decodes: shapes.length, tokens };
+  return { runs, decodes: shapes.length, tokens };
 }
 
 function fill(context: ReturnType<typeof createContext>, tokens: Int32Array, length: number): void {

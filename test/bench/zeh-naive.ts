@@ -1,8 +1,8 @@
 /** Naive greedy decoding, an instance at a time, through node-llama-cpp's own API: what the assay is measured against. */
 import type { Reader } from "../../src/tasks/reader.js";
+import { type Taken, take } from "./taken.js";
 
-export interface NaiveRun {
-  readonly ms: number;
+export interface NaiveRun extends Taken {
   /** `[instance]` */
   readonly right: readonly boolean[];
 }
@@ -50,10 +50,12 @@ export async function naiveDecoding(
   };
 
   const all = async (reuse: boolean): Promise<NaiveRun> => {
-    const right: boolean[] = [];
-    const start = performance.now();
-    for (let i = 0; i < prompts.length; i++) right.push(await one(prompts[i]!, answers[i]!, reuse));
-    return { ms: performance.now() - start, right };
+    const { value: right, ...time } = await take(async () => {
+      const verdicts: boolean[] = [];
+      for (let i = 0; i < prompts.length; i++) verdicts.push(await one(prompts[i]!, answers[i]!, reuse));
+      return verdicts;
+    });
+    return { ...time, right };
   };
   for (let i = 0; i < Math.min(20, prompts.length); i++) await one(prompts[i]!, answers[i]!, false); // warming up
   const cleared = await all(false);

@@ -5,8 +5,8 @@
  * `npm run bench -- zeh [--models tally-1m6,smollm2-135m-instruct] [--up-to N] [--repeats N] [--no-naive]`
  */
 import { parseArgs } from "node:util";
-import { VERIFICATION_MODES } from "../../src/assays/verification/modes.js";
-import { createVerifier } from "../../src/assays/verification/verify.js";
+import { prepare } from "../../src/assays/verification/prepare.js";
+import { forcedRequest } from "../../src/assays/verification/verify.js";
 import { zeroErrorHorizon } from "../../src/assays/zero-error-horizon.js";
 import type { Model } from "../../src/model/model.js";
 import { marginFloor } from "../../src/model/noise-floor.js";
@@ -14,19 +14,11 @@ import { open } from "../../src/model/open.js";
 import { multiplication } from "../../src/tasks/multiplication.js";
 import { type Item, itemsOf } from "../../src/tasks/task.js";
 import type { Line } from "./line.js";
+import { middle, type Taken, take } from "./taken.js";
 import { plainDecodes } from "./zeh-floor.js";
 import { naiveDecoding } from "./zeh-naive.js";
 
 export const name = "zeh";
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
-
-/** Wall time, ms. */
-async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; value: T }> {
-  const start = performance.now();
-  const value = await work();
-  return { ms: performance.now() - start, value };
-}
 
 export async function run(emit: (line: Line) => void, args: string[]): Promise<void> {
   const text = { type: "string" } as const;
@@ -71,64 +63,61 @@ async function benchModel(
     more: Record<string, unknown> = {},
   ) => emit({ bench: name, metric, value, unit, n, context: { ...context, ...more } });
   const noiseFloor = await marginFloor(model);
-  const forced = (share: "nothing" | "everything") => {
-    const steps = { ...VERIFICATION_MODES.trie, share };
-    const signal = new AbortController().signal;
-    return createVerifier(model, { steps, reader: task.reader, noiseFloor, maxTokens: 64, signal });
-  };
+  const prepared = await prepare(model, items, new AbortController().signal);
+  const requests = prepared.map((one) => forcedRequest(one, Math.max(0, model.info.eot)));
 
-  // Verification alone (Table 7): the same requests, the same batches, sharing or not.
-  const ms: Record<"nothing" | "everything", number[]> = { nothing: [], everything: [] };
-  const tokens = { nothing: 0, everything: 0 };
+  // Verification alone (Table 7): the same requests in the same batches, with and without sharing.
+  const batch: Taken[] = [];
+  const forest: Taken[] = [];
+  const tokens = { batch: 0, forest: 0 };
   for (let i = 0; i < repeats; i++) {
-    for (const share of ["everything", "nothing"] as const) {
-      const verifier = forced(share);
-      await verifier.verify(items);
-      ms[share].push(verifier.counts().ms);
-      tokens[share] = verifier.counts().tokensEvaluated;
+    for (const [mode, taken] of [
+      ["forest", forest],
+      ["batch", batch],
+    ] as const) {
+      const { value, ...time } = await take(() => model.evaluate(requests, { mode }));
+      taken.push(time);
+      tokens[mode] = value.stats.tokensEvaluated;
     }
   }
-  const [tf, trie] = [median(ms.nothing), median(ms.everything)];
-  const ratio = tokens.nothing / tokens.everything;
-  say("tf_tokens", tokens.nothing, "tokens", 1);
-  say("trie_tokens", tokens.everything, "tokens", 1);
+  const [tf, trie] = [middle(batch), middle(forest)];
+  const ratio = tokens.batch / tokens.forest;
+  say("tf_tokens", tokens.batch, "tokens", 1);
+  say("trie_tokens", tokens.forest, "tokens", 1);
   say("token_ratio", ratio, "ratio", 1);
-  say("tf_ms", tf, "ms", repeats, { runs: ms.nothing });
-  say("trie_ms", trie, "ms", repeats, { runs: ms.everything });
-  say("tf_over_trie", tf / trie, "ratio", repeats, { target: 0.9 * ratio });
+  say("tf_ms", tf.ms, "ms", repeats, { cpuMs: tf.cpuMs });
+  say("trie_ms", trie.ms, "ms", repeats, { cpuMs: trie.cpuMs });
+  say("tf_over_trie", tf.ms / trie.ms, "ratio", repeats, { cpu: tf.cpuMs / trie.cpuMs, target: 0.9 * ratio });
 
-  const floor = await plainDecodes(
-    model,
-    prompts,
-    await model.answerTokens(items.map(({ answer }) => answer)),
-    repeats,
-  );
+  const plain = await plainDecodes(model, prepared, repeats);
+  const floor = middle(plain.runs);
   say("floor_ms", floor.ms, "ms", repeats, {
-    runs: floor.runs,
-    decodes: floor.decodes,
-    tokens: floor.tokens,
+    cpuMs: floor.cpuMs,
+    decodes: plain.decodes,
+    tokens: plain.tokens,
   });
-  say("floor_ratio", trie / floor.ms, "ratio", repeats, { target: 1.25 });
+  say("floor_ratio", trie.ms / floor.ms, "ratio", repeats, { cpu: trie.cpuMs / floor.cpuMs, target: 1.25 });
 
   // The whole grid, end to end: prompts, tokens, verification, fallbacks, the limiters' full answers.
-  const ends: number[] = [];
+  const ends: Taken[] = [];
   let wrong = new Set<string>();
   for (let i = 0; i < repeats; i++) {
-    const { ms: end, value } = await timed(() =>
+    const { value, ...time } = await take(() =>
       zeroErrorHorizon(model, task, { upTo, wholeGrid: true, texts: "limiters", noiseFloor }),
     );
-    ends.push(end);
+    ends.push(time);
     wrong = new Set(value.errors.map(({ key }) => key));
     if (i === 0) say("horizon", value.horizon, "size", 1, { accuracy: value.accuracy, counts: value.counts });
   }
-  say("end_to_end_ms", median(ends), "ms", repeats, { runs: ends });
+  const end = middle(ends);
+  say("end_to_end_ms", end.ms, "ms", repeats, { cpuMs: end.cpuMs });
   if (naive)
     await compareNaive(
       say,
       model,
       items,
       prompts.map(({ text }) => text),
-      median(ends),
+      end,
       wrong,
     );
   await model.close();
@@ -139,7 +128,7 @@ async function compareNaive(
   model: Model,
   items: readonly Item[],
   prompts: readonly string[],
-  fast: number,
+  fast: Taken,
   wrong: ReadonlySet<string>,
 ): Promise<void> {
   const { path, settings } = model.info;
@@ -152,11 +141,11 @@ async function compareNaive(
     reader,
   );
   const differ = items.filter(({ key }, i) => naive.cleared.right[i] === wrong.has(key)).length;
+  const { cleared, reusing } = naive;
   // node-llama-cpp keeps its KV cache in F16, so a close verdict may differ; how many did is part of the answer.
-  say("naive_ms", naive.cleared.ms, "ms", 1, { verdictsThatDiffer: differ });
-  say("naive_over_trie", naive.cleared.ms / fast, "ratio", 1, {
-    target: model.info.parameters < 20e6 ? 6 : 4,
-  });
-  say("naive_prefix_reuse_ms", naive.reusing.ms, "ms", 1);
-  say("naive_prefix_reuse_over_trie", naive.reusing.ms / fast, "ratio", 1);
+  say("naive_ms", cleared.ms, "ms", 1, { cpuMs: cleared.cpuMs, verdictsThatDiffer: differ });
+  const target = model.info.parameters < 20e6 ? 6 : 4;
+  say("naive_over_trie", cleared.ms / fast.ms, "ratio", 1, { cpu: cleared.cpuMs / fast.cpuMs, target });
+  say("naive_prefix_reuse_ms", reusing.ms, "ms", 1, { cpuMs: reusing.cpuMs });
+  say("naive_prefix_reuse_over_trie", reusing.ms / fast.ms, "ratio", 1, { cpu: reusing.cpuMs / fast.cpuMs });
 }

@@ -153,6 +153,7 @@ export async function startServer(write: Write, faults: readonly Fault[] = []): 
     seen,
     close: () =>
       new Promise((resolve, reject) => {
+        if (!server.listening) return resolve();
         for (const response of open) response.destroy();
         server.close((error) => (error === undefined ? resolve() : reject(error)));
         server.closeAllConnections();

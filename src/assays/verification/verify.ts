@@ -25,6 +25,8 @@ export interface Verifier {
   /** The same checks with what the model wrote, and with margins, wherever these are missing. */
   complete(items: readonly Item[], checks: readonly Check[]): Promise<Check[]>;
   counts(): Counts;
+  /** Why nothing was shared, where the model cannot branch. */
+  unshared(): string | undefined;
 }
 
 export function createVerifier(model: Model, options: VerifyOptions): Verifier {
@@ -33,6 +35,7 @@ export function createVerifier(model: Model, options: VerifyOptions): Verifier {
   const end = model.info.eot >= 0 ? model.info.eot : Math.max(0, model.info.eos);
   const run = { signal, ...(onProgress === undefined ? {} : { onProgress }) };
   let counts = NO_COUNTS;
+  let unshared: string | undefined;
 
   /** Greedy decoding; those with a margin below the noise floor again, each alone. */
   const decode = async (prepared: readonly Prepared[], alone: boolean): Promise<Check[]> => {
@@ -89,6 +92,7 @@ export function createVerifier(model: Model, options: VerifyOptions): Verifier {
       { ...run, mode },
     );
     counts = addCounts(counts, countsOf(evaluation.stats));
+    unshared ??= evaluation.stats.unshared;
     const forced = evaluation.results.map((result) => readForced(result));
     await learnForced(vocabulary, prepared, forced);
     return prepared.map(({ item, answer }, i) =>
@@ -122,6 +126,7 @@ export function createVerifier(model: Model, options: VerifyOptions): Verifier {
 
   return {
     counts: () => counts,
+    unshared: () => unshared,
     async verify(items) {
       const prepared = await prepare(model, items, signal);
       counts = addCounts(counts, { instances: items.length });
@@ -141,12 +146,12 @@ export function createVerifier(model: Model, options: VerifyOptions): Verifier {
   };
 }
 
-/** Prompt and answer; logits before each answer token and after the last. */
-function forcedRequest(
-  { prompt, answer }: Prepared,
-  end: number,
-  edits: readonly Edit[] | undefined,
-): Request {
+/**
+ * Prompt and answer; logits before each answer token and after the last.
+ *
+ * @param end the token that ends a turn
+ */
+export function forcedRequest({ prompt, answer }: Prepared, end: number, edits?: readonly Edit[]): Request {
   const tokens = new Int32Array(prompt.length + answer.length);
   tokens.set(prompt);
   tokens.set(answer, prompt.length);
