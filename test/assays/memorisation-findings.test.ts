@@ -6,8 +6,8 @@ import { loadPublished } from "../../src/store/published.js";
 
 const published = await loadPublished();
 
-// Skipped where the published grids are not: `npm run models -- get zeh-published` fetches them.
-it.skipIf(published === undefined)("says what survives of the published analysis", () => {
+const needed = published ? "" : " (needs the published grids: npm run models -- get zeh-published)";
+it.skipIf(published === undefined)(`says what survives of the published analysis${needed}`, () => {
   const { grids, frequency } = published!;
   const found = findings(memorisation(grids, frequency));
   expect(found.map(({ verdict }) => verdict)).toEqual([

@@ -8,8 +8,8 @@ import { loadPublished } from "../../src/store/published.js";
 
 const published = await loadPublished();
 
-// Skipped where the published grids are not: `npm run models -- get zeh-published` fetches them.
-describe.skipIf(published === undefined)("section 3.2 from the published grids", () => {
+const needed = published ? "" : " (needs the published grids: npm run models -- get zeh-published)";
+describe.skipIf(published === undefined)(`section 3.2 from the published grids${needed}`, () => {
   const { grids, frequency } = published ?? { grids: [], frequency: new Map<string, number>() };
   const found = grids.length > 0 ? memorisation(grids, frequency) : (undefined as never);
   const fixed = (values: readonly number[], digits = 4) => values.map((value) => value.toFixed(digits));

@@ -2,17 +2,9 @@ import { memorisation } from "../../src/assays/memorisation.js";
 import type { ModelGrid } from "../../src/assays/memorisation-rows.js";
 import { random } from "../../src/stats/random.js";
 import { loadPublished } from "../../src/store/published.js";
+import { type Emit, median } from "./line.js";
 
 export const name = "regressions";
-
-interface Line {
-  readonly bench: string;
-  readonly metric: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly n: number;
-  readonly context: Record<string, unknown>;
-}
 
 /** Seven models of rising skill on 1..99 x 1..99, for machines without the published grids: the same number of rows. */
 function simulated(): { grids: ModelGrid[]; frequency: Map<string, number> } {
@@ -41,7 +33,7 @@ function simulated(): { grids: ModelGrid[]; frequency: Map<string, number> } {
  * the compiler's warming up, the median is what a second call in a notebook takes. CPU seconds stand in the context: on a
  * machine with other work the wall clock says little.
  */
-export async function run(emit: (line: Line) => void, _args: string[]): Promise<void> {
+export async function run(emit: Emit, _args: string[]): Promise<void> {
   const published = await loadPublished();
   const { grids, frequency } = published ?? simulated();
   const wall: number[] = [];
@@ -56,7 +48,6 @@ export async function run(emit: (line: Line) => void, _args: string[]): Promise<
     cpu.push((user + system) / 1e6);
   }
   const [first, firstCpu] = [wall[0] as number, cpu[0] as number];
-  const median = (values: number[]) => [...values].sort((a, b) => a - b)[2] as number;
   const context = { rows, data: published ? "published grids" : "simulated grids" };
   emit({
     bench: name,
