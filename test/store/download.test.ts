@@ -276,16 +276,20 @@ describe("download", () => {
 describe("download by several processes", () => {
   // Other processes run the built library. Skipped where it is not built; npm test builds it first.
   const built = join(projectRoot(), "dist", "src", "store", "download.js");
-  it.skipIf(!existsSync(built))("happens once; the others wait and find the file", async () => {
-    const server = await start((req, res) => setTimeout(() => sendFile(req, res, file), 500));
-    const script = `const { download } = await import(${JSON.stringify(pathToFileURL(built).href)});
+  it.skipIf(!existsSync(built))(
+    "happens once; the others wait and find the file",
+    async () => {
+      const server = await start((req, res) => setTimeout(() => sendFile(req, res, file), 500));
+      const script = `const { download } = await import(${JSON.stringify(pathToFileURL(built).href)});
       const [, url, dest, sha256] = process.argv;
       console.log((await download(url, dest, { sha256 })).received);`;
-    const args = ["--input-type=module", "-e", script, `${server.url}/f`, dest, sha256];
-    const outputs = await Promise.all([1, 2, 3].map(() => run(spawn(process.execPath, args))));
-    expect(outputs.sort()).toEqual(["0", "0", String(file.length)]);
-    expect(server.requests).toHaveLength(1);
-  }, 180_000);
+      const args = ["--input-type=module", "-e", script, `${server.url}/f`, dest, sha256];
+      const outputs = await Promise.all([1, 2, 3].map(() => run(spawn(process.execPath, args))));
+      expect(outputs.sort()).toEqual(["0", "0", String(file.length)]);
+      expect(server.requests).toHaveLength(1);
+    },
+    180_000,
+  );
 });
 
 function run(child: ChildProcess): Promise<string> {

@@ -220,7 +220,8 @@ describe("resolveModel with a hub spec", () => {
       const file = req.url?.replace(`/o/r/resolve/${commit}/`, "") ?? "";
       if (cdn !== undefined)
         return res.writeHead(302, { location: `${cdn().url}/${file}?signature=x` }).end();
-      if (files[file]) sendFile(req, res, files[file]);
+      const content = files[file];
+      if (content !== undefined) sendFile(req, res, content);
       else res.writeHead(404).end();
     };
   }
