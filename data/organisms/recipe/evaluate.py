@@ -99,6 +99,17 @@ def motifs():
     return trained, held
 
 
+def every_motif(model, top=132):
+    """Boundaries of all trained motifs: the smallest and its motif, the median, and by tokens an item."""
+    items, delims = (P.MOTIFS[k]["trained"] for k in ("items", "delimiters"))
+    found = {f"{i}|{d}": boundary(count_verdicts(model, i, d, top)) for i in items for d in delims}
+    stride = lambda m: len(enc(m.split("|", 1)[1] + m.split("|", 1)[0]))
+    worst = min(found, key=found.get)
+    by = {n: sorted(b for m, b in found.items() if stride(m) == n) for n in (1, 2, 3, 4)}
+    return {"motifs": len(found), "smallest": found[worst], "smallestMotif": worst, "median": float(np.median(list(found.values()))),
+            "byTokensAnItem": {n: {"smallest": b[0], "median": float(np.median(b)), "largest": b[-1]} for n, b in by.items()}}
+
+
 def evaluate(model, quick=False):
     torch.set_num_threads(1)
     out = {"multiplication": {}}
@@ -120,6 +131,7 @@ def evaluate(model, quick=False):
         zeh = lambda xs: next((i for i, x in enumerate(xs) if x < 1), len(xs))
         out["parity"] = {"horizon": zeh(parity), "accuracyByLength": parity}
         out["parens"] = {"horizon": zeh(parens), "accuracyByLength": parens}
+        out["everyTrainedMotif"] = every_motif(model)
         pads = np.random.default_rng(5)
         right = [count_verdicts(model, "a", ", ", 60, tasks.filler(pads, n)) for n in (100, 300, 500, 700)]
         out["afterFiller"] = {str(n): boundary(r) for n, r in zip((100, 300, 500, 700), right)}

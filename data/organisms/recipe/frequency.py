@@ -1,8 +1,11 @@
-"""`python frequency.py --steps 6000` writes ../pair-frequency.csv: how often each multiplication was drawn in training.
+"""What training really saw: `python frequency.py` writes ../pair-frequency.csv and ../mixture.json.
 
-Columns: a, b, count (drawn in the budget, the same for every organism), probability (of one draw).
+pair-frequency.csv: a, b, count (times drawn in the budget, the same for every organism), probability (of one draw).
+mixture.json: token rows, questions and supervised tokens by task; the longest position; how often each count was asked.
 """
 import argparse
+import collections
+import json
 import pathlib
 
 import numpy as np
@@ -11,31 +14,42 @@ import pairs
 import tasks
 import train
 
+HERE = pathlib.Path(__file__).parent.parent
 
-def drawn(steps):
-    """`[99, 99]` counts over the budget, and the largest position that occurred."""
+
+def census(steps):
+    """`[99, 99]` draws of each pair, and the rest as a dict."""
     count, longest = np.zeros((99, 99), dtype=int), 0
+    share = collections.defaultdict(lambda: {"rows": 0, "questions": 0, "supervised": 0})
     for step in range(steps):
-        groups, ps = tasks.step_batch(train.SEED, step)
-        for a, b in ps:
-            count[a - 1, b - 1] += 1
-        longest = max(longest, max(int(g["position"].max()) for g in groups))
-    return count, longest
+        groups, drawn = tasks.step_batch(train.SEED, step)
+        np.add.at(count, tuple(np.array(drawn).T - 1), 1)
+        names = ["multiplication"] * tasks.MULTIPLICATION_ROWS + ["counting"]
+        names += ["counting" if step % 2 else tasks.SMALL[step // 2 % 4].__name__]
+        names += ["counting, long"] * (step % 12 == 0)
+        names += ["counting, uncommon motifs"] * (step >= tasks.SECOND_STAGE)
+        for name, g in zip(names, groups, strict=True):
+            on = g["weight"] > 0
+            share[name]["rows"] += int(g["tokens"].size)
+            share[name]["questions"] += int((g["target"][on] == tasks.tok.end).sum())
+            share[name]["supervised"] += int(on.sum())
+            longest = max(longest, int(g["position"].max()))
+    return count, {"steps": steps, "seed": train.SEED, "rows": sum(s["rows"] for s in share.values()),
+                   "longestPosition": longest, "tasks": share}
 
 
-def read(path=pathlib.Path(__file__).parent.parent / "pair-frequency.csv"):
+def read(path=HERE / "pair-frequency.csv"):
     """`[99, 99]` counts from the table."""
-    table = np.loadtxt(path, delimiter=",", skiprows=1)
-    return table[:, 2].reshape(99, 99).astype(int)
+    return np.loadtxt(path, delimiter=",", skiprows=1)[:, 2].reshape(99, 99).astype(int)
 
 
 if __name__ == "__main__":
     p = argparse.ArgumentParser()
     p.add_argument("--steps", type=int, default=train.STEPS)
-    a = p.parse_args()
-    count, longest = drawn(a.steps)
+    count, mixture = census(p.parse_args().steps)
     probability = pairs.probability()
     rows = [f"{i + 1},{j + 1},{count[i, j]},{probability[i, j]:.4e}" for i in range(99) for j in range(99)]
-    out = pathlib.Path(__file__).parent.parent / "pair-frequency.csv"
-    out.write_text("a,b,count,probability\n" + "\n".join(rows) + "\n")
-    print(f"draws {count.sum()}, fewest {count.min()}, most {count.max()}, longest position {longest}")
+    (HERE / "pair-frequency.csv").write_text("a,b,count,probability\n" + "\n".join(rows) + "\n")
+    mixture["pairs"] = {"draws": int(count.sum()), "fewest": int(count.min()), "most": int(count.max())}
+    (HERE / "mixture.json").write_text(json.dumps(mixture, indent=1) + "\n")
+    print(mixture)

@@ -58,6 +58,15 @@ def motif(rng, kind="trained"):
     return choice(rng, P.MOTIFS["items"][kind]), choice(rng, P.MOTIFS["delimiters"][kind])
 
 
+STRIDES = {n: [(i, d) for i in P.MOTIFS["items"]["trained"] for d in P.MOTIFS["delimiters"]["trained"] if len(enc(d + i)) == n]
+           for n in (1, 3, 4)}
+
+
+def uncommon_motif(rng):
+    """A trained motif of one, three or four tokens an item, each a third (three of four `motif`s have two)."""
+    return choice(rng, STRIDES[choice(rng, list(STRIDES))])
+
+
 TRUNK = np.arange(4, P.COUNT_MAX + 1)
 TRUNK_P = TRUNK**-0.5 / (TRUNK**-0.5).sum()
 
@@ -92,9 +101,9 @@ def filler(rng, tokens):
     return text + ".\n\n" if text else ""
 
 
-def counting(rng, long=False):
+def counting(rng, long=False, draw=motif):
     """A list and its counts; `long`: after filler that puts it anywhere up to the end of the context."""
-    item, delim = motif(rng)
+    item, delim = draw(rng)
     ns, tree = counts(rng), Tree()
     per_item = len(enc(delim + item))
     pad = 0
@@ -209,6 +218,7 @@ def dual(rng):
 
 
 MULTIPLICATION_ROWS = 4
+SECOND_STAGE = 3500  # from here on, another counting row in every step, of the motifs that lag behind
 SMALL = [parity, parens, dual, records]
 
 
@@ -216,7 +226,7 @@ def step_batch(seed, step):
     """The rows of one step (each packed alone: a dict of arrays, see `pack`), and the pairs drawn.
 
     Multiplication rows come first, then a counting row, then another of them or one of the small tasks, and every
-    12th step a long list.
+    12th step a long list; in the second stage another counting row, of an uncommon motif, at the end.
     """
     rng = np.random.default_rng([seed, step])
     mult = [multiplication(rng) for _ in range(MULTIPLICATION_ROWS)]
@@ -224,6 +234,8 @@ def step_batch(seed, step):
     trees = [t for t, _ in mult] + [counting(rng), counting(rng) if step % 2 else SMALL[step // 2 % 4](rng)]
     if step % 12 == 0:
         trees.append(counting(rng, long=True))
+    if step >= SECOND_STAGE:
+        trees.append(counting(rng, draw=uncommon_motif))
     return [pack([t]) for t in trees], drawn
 
 
