@@ -46,13 +46,14 @@ export function runInScope<T>(scope: CellScope, run: () => T): T {
 }
 
 /**
- * The cell that output of the calling code belongs to; undefined where it is to be dropped. A cell that ended well
- * gives way to the latest: callbacks of what it opened (an engine, a browser) report on the cell that uses it now.
+ * Where output of the calling code goes; undefined where it is to be dropped. A cell that ended well gives way to the
+ * latest: callbacks of what it opened (an engine, a browser) report on the cell that uses it now. Before the first cell
+ * there is only `otherwise`.
  */
-export function outputScope(): CellScope | undefined {
+export function outputSink(otherwise: Sink): Sink | undefined {
   const own = storage.getStore();
   if (own?.state === "abandoned") return undefined;
-  return own?.state === "running" ? own : latest;
+  return (own?.state === "running" ? own : latest)?.sink ?? otherwise;
 }
 
 /** Aborts what every cell so far has started. */

@@ -40,8 +40,13 @@ function createServer(session: Session, connectionFile: string): Server {
     override bindSocket(socket: Socket, port: number): Promise<void> {
       // Unlimited: at zeromq's default a cell that prints much would lose lines.
       socket.sendHighWaterMark = 0;
-      socket.send = inTurn(socket.send.bind(socket));
       return super.bindSocket(socket, port);
+    }
+
+    override async init(): Promise<void> {
+      await super.init();
+      // What is sent goes through these; zeromq's own objects go on receiving.
+      for (const name of ["iopub", "shell", "control"] as const) this[name] = { send: inTurn(this[name]) };
     }
 
     override async handleShellMessage(socket: unknown, ...frames: Buffer[]): Promise<void> {
@@ -143,10 +148,11 @@ function createServer(session: Session, connectionFile: string): Server {
 }
 
 /**
- * `send` for any number of messages at once. zeromq sends most of them on the spot, but now and then puts one off, and
+ * A socket's `send` for any number of messages at once. zeromq sends most of them on the spot, but now and then puts one off, and
  * refuses others until that one is gone (they would be lost); those wait here for their turn.
  */
-function inTurn(send: Socket["send"]): Socket["send"] {
+function inTurn(socket: Pick<Socket, "send">): Socket["send"] {
+  const send = (frames: unknown): Promise<void> => socket.send(frames);
   let last: Promise<void> = Promise.resolve();
   let waiting = 0;
   const later = (frames: unknown): Promise<void> => {

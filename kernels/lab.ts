@@ -46,6 +46,8 @@ export function installLab(log: (line: string) => void, root: string = projectRo
       "lab: pip could not install the packages; see its message above, then run npm run lab again";
     must(python, [...pip, "-r", join(root, "kernels", "requirements.txt")], failed);
     installTranslator(python, root);
+    // The project's package.json makes scripts below it ES modules; JupyterLab's are not.
+    writeFileSync(join(folder, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
     writeFileSync(stamp, wanted);
   }
   installKernel(root);
@@ -61,12 +63,20 @@ export function installKernel(root: string = projectRoot()): void {
   writeFileSync(join(folder, "kernel.json"), `${JSON.stringify({ ...spec, argv }, null, 2)}\n`);
 }
 
-/** Arguments of `jupyter lab`: the project's notebooks, reachable from this machine only. */
-export function labArguments(root: string, options: { browser: boolean; port?: string }): string[] {
+export interface LabOptions {
+  /** Opens a browser. */
+  readonly browser: boolean;
+  readonly port?: string;
+  /** Folder of notebooks that JupyterLab shows. Default: the project's. */
+  readonly folder?: string;
+}
+
+/** Arguments of `jupyter lab`, reachable from this machine only. */
+export function labArguments(root: string, options: LabOptions): string[] {
   return [
     "lab",
     "--ServerApp.ip=127.0.0.1",
-    `--ServerApp.root_dir=${join(root, "notebooks")}`,
+    `--ServerApp.root_dir=${options.folder ?? join(root, "notebooks")}`,
     "--MultiKernelManager.default_kernel_name=countlens",
     ...(process.getuid?.() === 0 ? ["--allow-root"] : []),
     ...(options.browser ? [] : ["--no-browser"]),

@@ -18,7 +18,7 @@ import {
   installInterruptOwner,
   isAbort,
   openScope,
-  outputScope,
+  outputSink,
   runInScope,
 } from "./cell-scope.js";
 import type { CellError, MimeBundle, Sink } from "./outputs.js";
@@ -63,7 +63,8 @@ export function createSession(options: SessionOptions): Session {
     timers: cellTimers,
   };
   Object.defineProperty(globalThis, runtimeKey, { value: runtime, configurable: true });
-  const restoreOutput = redirectOutput();
+  const terminal = terminalSink();
+  const restoreOutput = redirectOutput(terminal);
   const cells = new Map<number, CompiledCell>();
   let declarations = "";
   let executions = 0;
@@ -73,7 +74,7 @@ export function createSession(options: SessionOptions): Session {
     // What was stopped on purpose says so once, in the cell that was stopped.
     if (isAbort(reason)) return;
     if (running) running.fail(reason);
-    else outputScope()?.sink.stream("stderr", `After the cell had ended: ${inspect(reason)}\n`);
+    else outputSink(terminal)?.stream("stderr", `Outside a running cell: ${inspect(reason)}\n`);
   };
   process.on("unhandledRejection", onStray);
   process.on("uncaughtException", onStray);
@@ -242,20 +243,33 @@ function cellRequire(root: string): CellRequire {
   };
 }
 
+/** The process's own streams, for what is said before any cell. */
+function terminalSink(): Sink {
+  const write = {
+    stdout: process.stdout.write.bind(process.stdout),
+    stderr: process.stderr.write.bind(process.stderr),
+  };
+  return {
+    stream: (name, text) => void write[name](text),
+    display: (data) => void write.stdout(`${String(data.data["text/plain"] ?? "")}\n`),
+    result: (data) => void write.stdout(`${String(data["text/plain"] ?? "")}\n`),
+  };
+}
+
 /** Sends what the process prints, and what tslab's display shows, to the cell that it comes from. */
-function redirectOutput(): () => void {
+function redirectOutput(terminal: Sink): () => void {
   const original = { stdout: process.stdout.write, stderr: process.stderr.write };
   for (const name of ["stdout", "stderr"] as const) {
     const decoder = new TextDecoder();
     process[name].write = ((data: string | Uint8Array, ...rest: unknown[]): boolean => {
       const text = typeof data === "string" ? data : decoder.decode(data, { stream: true });
-      outputScope()?.sink.stream(name, text);
+      outputSink(terminal)?.stream(name, text);
       const done = rest.at(-1);
       if (typeof done === "function") process.nextTick(done);
       return true;
     }) as typeof process.stdout.write;
   }
-  setDisplay((data, update) => outputScope()?.sink.display(data, update ?? false));
+  setDisplay((data, update) => outputSink(terminal)?.display(data, update ?? false));
   return () => {
     process.stdout.write = original.stdout;
     process.stderr.write = original.stderr;

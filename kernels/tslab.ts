@@ -62,7 +62,9 @@ export interface Socket {
 
 export interface Server {
   readonly connInfo: { readonly key: string };
-  readonly iopub: unknown;
+  iopub: Pick<Socket, "send">;
+  shell: Pick<Socket, "send">;
+  control: Pick<Socket, "send">;
   init(): Promise<void>;
   close(): void;
   publishStatus(status: string, parent: Message): void;

@@ -94,8 +94,7 @@ function startServer(home: string, folder: string, port: number, token: string) 
   // Cells outside the window stay in the page, where they can be looked at.
   writeSettings(settings, "notebook-extension/tracker", { windowingMode: "none" });
   const words = [
-    ...labArguments(projectRoot(), { browser: false, port: String(port) }),
-    `--ServerApp.root_dir=${folder}`,
+    ...labArguments(projectRoot(), { browser: false, port: String(port), folder }),
     `--IdentityProvider.token=${token}`,
     "--ServerApp.port_retries=0",
     "--LabApp.expose_app_in_browser=True",
