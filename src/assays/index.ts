@@ -1,4 +1,5 @@
 /** Assays: how far a model carries a procedure without a mistake, and what its mistakes are like. */
+export * from "./answer-log.js";
 export * from "./answerer.js";
 export * from "./ask-commands.js";
 export * from "./attractors.js";
