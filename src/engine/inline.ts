@@ -47,7 +47,7 @@ export interface InlineEngine extends Engine {
  */
 export function openInline(options: EngineOptions, onAbort?: Pointer, keepLog = false): InlineEngine {
   const library = openLibrary(options.backend);
-  if (!keepLog) library.silence();
+  if (keepLog) library.keepLog();
   const gpuLayers = options.gpuLayers ?? (options.backend.gpu === false ? 0 : -1);
   const model = loadModel(library, options.path, { gpuLayers });
   const info = describe(model, options, gpuLayers);

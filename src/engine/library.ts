@@ -16,8 +16,8 @@ export interface Library {
   /** Names of the devices ggml found, for example `CPU`, `CUDA0`. */
   readonly devices: readonly string[];
   readonly llama: LlamaFunctions;
-  /** Stops llama.cpp from writing to stderr (the child process keeps it, as the only account of an abort). */
-  silence(): void;
+  /** Lets llama.cpp write to stderr again: in the child process that is the only account of an abort. */
+  keepLog(): void;
 }
 
 // The C functions in use, with what they return. Pointers are bigint; buffers are typed arrays.
@@ -107,6 +107,10 @@ export function openLibrary(backend: Backend): Library {
   const version: string = llama.llama_version();
   checkLayouts(version, llama.llama_model_default_params(), llama.llama_context_default_params());
 
+  // llama.cpp takes a missing logger for "the default one, to stderr". Any native function that ignores its arguments
+  // makes a silent logger; a JS one could be called from another thread, which koffi cannot do while this thread waits
+  // inside a call.
+  llama.llama_log_set(main.symbol("llama_time_us"), null);
   registry.func("ggml_backend_load_all_from_path", "void", ["str"])(backend.folder);
   llama.llama_backend_init();
 
@@ -119,11 +123,8 @@ export function openLibrary(backend: Backend): Library {
     version,
     devices,
     llama,
-    silence() {
-      // llama.cpp takes a missing logger for "the default one, to stderr". Any native function that ignores its
-      // arguments makes a silent logger; a JS one could be called from another thread, which koffi cannot do while
-      // this thread waits inside a call.
-      llama.llama_log_set(main.symbol("llama_time_us"), null);
+    keepLog() {
+      llama.llama_log_set(null, null);
     },
   };
   opened = { folder: backend.folder, library };

@@ -29,16 +29,17 @@ export async function run(emit: Emit, args: string[]): Promise<void> {
     tokens: Int32Array.of(...tokens, ...answers[i]!),
     logits: { positions: Array.from({ length: answers[i]!.length + 1 }, (_, k) => tokens.length - 1 + k) },
   }));
+  const prepared = prompts.map(({ tokens }, i) => ({ item: items[i]!, prompt: tokens, answer: answers[i]! }));
   const ms = { forest: [] as number[], alone: [] as number[], floor: [] as number[] };
   let tokens = { asked: 0, evaluated: 0, decodes: 0 };
   for (let round = -1; round < repeats; round++) {
-    const floor = await plainDecodes(model, prompts, answers, 1);
+    const floor = await plainDecodes(model, prepared, 1);
     const { stats } = await model.evaluate(requests);
     const alone = round % 2 === 0 ? (await model.evaluate(requests, { mode: "alone" })).stats.ms : undefined;
     tokens = { asked: stats.tokensAsked, evaluated: stats.tokensEvaluated, decodes: stats.decodes };
     if (round < 0) continue;
     ms.forest.push(stats.ms);
-    ms.floor.push(floor.ms);
+    ms.floor.push(floor.runs[0]!.ms);
     if (alone !== undefined) ms.alone.push(alone / stats.ms);
   }
   const context = {

@@ -23,7 +23,6 @@ afterEach(() => {
 async function openBare(architecture: string): Promise<Bare> {
   const backend = await testBackend();
   const library = openLibrary(backend);
-  library.silence();
   const model = loadModel(library, fixturePath(architecture), { gpuLayers: backend.gpu === false ? 0 : -1 });
   const tap = createTap(library);
   const context = createContext(model, {
