@@ -18,7 +18,7 @@ import tasks
 from model import tensors
 from trees import pack
 
-FEATURES, K, BATCH, STEPS, LR, SEED = 512, 16, 2048, 4000, 2e-3, 11
+FEATURES, K, BATCH, STEPS, LR, SEED = 512, 16, 1024, 2000, 2e-3, 11
 
 
 @torch.no_grad()
@@ -106,7 +106,7 @@ if __name__ == "__main__":
     a = a.parse_args()
     torch.set_num_threads(1)
     model = evaluate.load(a.name, a.checkpoint)
-    x, _ = activations(model, a.layer, 1500, SEED)
+    x, _ = activations(model, a.layer, 1000, SEED)
     held, final = activations(model, a.layer, 200, SEED + 1)
     p = train(x)
     stem = pathlib.Path(a.out) / f"{a.name}-resid_post-{a.layer}"
