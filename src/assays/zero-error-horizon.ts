@@ -21,6 +21,9 @@ import { createEndpointChecker } from "./verification/endpoint-checker.js";
 import { modeSteps, type VerificationMode } from "./verification/modes.js";
 import { createVerifier, type Verifier } from "./verification/verify.js";
 
+export { type HorizonPlan, type PlanOptions, planHorizon } from "./horizon-plan.js";
+export { VERIFICATION_MODES, type VerificationMode } from "./verification/modes.js";
+
 export interface HorizonOptions {
   /** Name of one of the task's templates, or one's own. Default: the task's first. */
   readonly template?: string | Template;
