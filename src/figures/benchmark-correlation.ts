@@ -3,6 +3,7 @@
  */
 import { escapeLabel } from "./escape-html.js";
 import { type FigureOptions, type FigureSpec, figure, requireRows, type Trace } from "./figure-spec.js";
+import { doublings } from "./log-ticks.js";
 import { BLUE, ORANGE } from "./palette.js";
 
 export interface CorrelationPoint {
@@ -27,10 +28,12 @@ export interface BenchmarkCorrelationOptions extends FigureOptions {
 
 /** Score over capacity (logarithmic), one point a model, `<32` open. */
 export function benchmarkCorrelation(
-  rows: readonly CorrelationPoint[],
+  points: readonly CorrelationPoint[],
   options: BenchmarkCorrelationOptions = {},
 ): FigureSpec {
-  requireRows("benchmark-correlation", rows, "capacity", "score");
+  requireRows("benchmark-correlation", points, "capacity", "score");
+  // Open marks last: the legend takes its mark from the first point.
+  const rows = [...points.filter((row) => !row.below), ...points.filter((row) => row.below)];
   const bad = rows.find((row) => row.capacity <= 0);
   if (bad)
     throw new Error(
@@ -82,8 +85,7 @@ export function benchmarkCorrelation(
         xaxis: {
           title: { text: "capacity (items)" },
           type: "log",
-          dtick: 1,
-          minor: { ticks: "outside", ticklen: 2, dtick: "D1" },
+          ...doublings(rows.map((row) => row.capacity)),
         },
         yaxis: { title: { text: escapeLabel(name) } },
       },

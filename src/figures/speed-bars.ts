@@ -87,6 +87,7 @@ export function speedBars(rows: readonly SpeedRow[], options: SpeedBarsOptions =
           type: "log",
           range: [start, high + (high - start) * 0.42],
           dtick: 1,
+          tickformat: ",",
           showgrid: true,
         },
         yaxis: {

@@ -2,9 +2,10 @@
  * What counting costs: tokens of a trial at the capacity over the capacity reached, and pairs of a model with and
  * without reasoning (second paper, Figures 3a and 3b).
  */
-import { escapeLabel } from "./escape-html.js";
+import { escapeLabel, shorten } from "./escape-html.js";
 import { type FigureOptions, type FigureSpec, figure, requireRows, type Trace } from "./figure-spec.js";
 import { formatNumber } from "./format-number.js";
+import { doublings } from "./log-ticks.js";
 import { BLUE, GREY, PALE_GREY, VERMILION } from "./palette.js";
 
 export interface TokenFrontierRow {
@@ -41,19 +42,13 @@ export function tokenFrontier(
     name: string,
     own: readonly TokenFrontierRow[],
     marker: Record<string, unknown>,
-    named: boolean,
+    names: readonly string[],
   ): Trace => ({
     type: "scatter",
-    mode: named ? "markers+text" : "markers",
+    mode: names.length > 0 ? "markers+text" : "markers",
     x: own.map((row) => row.tokens),
     y: own.map(height),
-    ...(named
-      ? {
-          text: own.map((row) => escapeLabel(row.model)),
-          textposition: "top center",
-          textfont: { size: 8.5 },
-        }
-      : {}),
+    ...(names.length > 0 ? { text: names, textposition: "middle left", textfont: { size: 8.5 } } : {}),
     customdata: own.map(
       (row) =>
         `${escapeLabel(row.model)}: ${escapeLabel(row.label)} items, ${formatNumber(row.tokens)} tokens`,
@@ -80,24 +75,34 @@ export function tokenFrontier(
       showlegend: false,
     };
   });
-  const groups: readonly [string, readonly TokenFrontierRow[], Record<string, unknown>, boolean][] = [
-    ["on the frontier", rows.filter((row) => row.frontier), { color: BLUE }, true],
-    [
-      "others",
-      rows.filter((row) => !row.frontier && row.capacity > 0),
-      { color: PALE_GREY, line: { color: GREY, width: 0.8 } },
-      false,
-    ],
-    [
-      "below the first tier",
-      rows.filter((row) => row.capacity <= 0),
-      { color: VERMILION, symbol: "x-thin", line: { color: VERMILION, width: 1.2 } },
-      false,
-    ],
-  ];
   const xs = rows.map((row) => Math.log10(row.tokens));
   const ys = rows.map((row) => Math.log10(height(row)));
-  const logAxis = { type: "log", dtick: 1, minor: { ticks: "outside", ticklen: 2, dtick: "D1" } };
+  const rangeX = [Math.min(...xs) - 0.45, Math.max(...xs) + 0.15] as const;
+  const rangeY = [Math.min(...ys) - 0.12, Math.max(...ys) + 0.15] as const;
+  const best = rows.filter((row) => row.frontier).sort((a, b) => b.capacity - a.capacity);
+  const names = namesThatFit(
+    best.map((row) => ({
+      name: row.model,
+      x: share(Math.log10(row.tokens), rangeX),
+      y: share(Math.log10(height(row)), rangeY),
+    })),
+  );
+  const groups: readonly [string, readonly TokenFrontierRow[], Record<string, unknown>, readonly string[]][] =
+    [
+      ["on the frontier", best, { color: BLUE }, names],
+      [
+        "others",
+        rows.filter((row) => !row.frontier && row.capacity > 0),
+        { color: PALE_GREY, line: { color: GREY, width: 0.8 } },
+        [],
+      ],
+      [
+        "below the first tier",
+        rows.filter((row) => row.capacity <= 0),
+        { color: VERMILION, symbol: "x-thin", line: { color: VERMILION, width: 1.2 } },
+        [],
+      ],
+    ];
   return figure(
     {
       kind: "token-frontier",
@@ -109,17 +114,43 @@ export function tokenFrontier(
         showlegend: true,
         xaxis: {
           title: { text: "tokens a trial" },
-          ...logAxis,
-          range: [Math.min(...xs) - 0.2, Math.max(...xs) + 0.2],
+          type: "log",
+          dtick: 1,
+          tickformat: ",",
+          range: rangeX,
         },
         yaxis: {
           title: { text: "capacity (items)" },
-          ...logAxis,
-          range: [Math.min(...ys) - 0.12, Math.max(...ys) + 0.2],
+          type: "log",
+          ...doublings(rows.map(height)),
+          range: rangeY,
         },
       },
       rows: rows.map((row) => ({ ...row })),
     },
     options,
   );
+}
+
+function share(value: number, [from, to]: readonly [number, number]): number {
+  return (value - from) / (to - from);
+}
+
+/** Names to the left of their points, where none meets another or the axis; the rest stays for the hover. */
+function namesThatFit(points: readonly { name: string; x: number; y: number }[]): string[] {
+  const [plotWidth, plotHeight, line] = [290, 180, 11];
+  const taken: { from: number; to: number; y: number }[] = [];
+  return points.map(({ name, x, y }) => {
+    const short = shorten(name, 18);
+    const box = {
+      from: x * plotWidth - 6 - 4.8 * Array.from(short).length,
+      to: x * plotWidth + 4,
+      y: y * plotHeight,
+    };
+    const meets = taken.some(
+      (other) => Math.abs(other.y - box.y) < line && other.from < box.to && box.from < other.to,
+    );
+    taken.push(meets ? { ...box, from: x * plotWidth - 4 } : box);
+    return box.from < 0 || meets ? "" : escapeLabel(short);
+  });
 }
