@@ -20,6 +20,8 @@ interface Card {
     readonly multiplication: Readonly<
       Record<string, { readonly accuracy: number; readonly horizon: number }>
     >;
+    /** Over all 120 items and delimiters of the training. */
+    readonly everyTrainedMotif: { readonly smallest: number; readonly median: number };
     readonly accuracyAt192: number;
     readonly frequencySpearman: { readonly rho: number; readonly p: number };
   };
@@ -125,20 +127,23 @@ describe("counting", () => {
         expect(right.filter(Boolean).length / far.length).toBeLessThan(0.1);
         expect(card(name).evaluation.accuracyAt192).toBeLessThan(0.1);
         if (name === "tally-400k" || name === "tally-1m6") {
-          for (const { boundary } of Object.values(card(name).evaluation.trained))
-            expect(boundary).toBeGreaterThanOrEqual(40);
+          expect(card(name).evaluation.everyTrainedMotif.smallest).toBeGreaterThanOrEqual(40);
         }
       });
     },
     300_000,
   );
 
-  it("the four boundaries differ", () => {
-    expect(new Set(Object.values(found)).size).toBe(4);
+  it("the four boundaries differ: the smallest over all trained motifs, and not all with the baseline motif", () => {
+    const smallest = names.map((name) => card(name).evaluation.everyTrainedMotif.smallest);
+    expect(new Set(smallest).size).toBe(4);
+    expect(new Set(Object.values(found)).size).toBeGreaterThan(1);
   });
 
   it("a motif kept out of training shifts the boundary", async () => {
-    const [motif, { boundary: expected }] = Object.entries(card("tally-400k").evaluation.heldOut)[0]!;
+    const [motif, { boundary: expected }] = Object.entries(card("tally-400k").evaluation.heldOut).find(
+      ([, found]) => found.boundary < 128,
+    )!;
     const [item, delimiter] = motif.split("|") as [string, string];
     const held = await withModel("tally-400k", (model) => boundary(model, item, delimiter));
     expect(held).toBe(expected);
