@@ -149,14 +149,15 @@ async function runCells(
     native = (native + chunk.toString("utf8")).slice(-4000);
   });
   return new Promise((resolve) => {
-    const finish = (result: NotebookFailure | undefined): void => {
+    // `now`: a cell that never lets go does not hear that it should end.
+    const finish = (result: NotebookFailure | undefined, now = false): void => {
       clearTimeout(timer);
       options.signal?.removeEventListener("abort", onAbort);
       child.removeAllListeners();
-      endProcess(child);
+      endProcess(child, now);
       resolve(result);
     };
-    const onAbort = (): void => finish(broken("Interrupted", "the run was stopped"));
+    const onAbort = (): void => finish(broken("Interrupted", "the run was stopped"), true);
     options.signal?.addEventListener("abort", onAbort, { once: true });
     if (options.signal?.aborted) return onAbort();
     child.on("error", (error) => finish(broken("ProcessError", error.message)));
@@ -180,7 +181,10 @@ async function runCells(
         clearTimeout(timer);
         if (timeout > 0) {
           const over = (): void =>
-            finish(broken("Timeout", `the cell ran longer than ${timeout} s; allow more with --timeout`));
+            finish(
+              broken("Timeout", `the cell ran longer than ${timeout} s; allow more with --timeout`),
+              true,
+            );
           timer = setTimeout(over, timeout * 1000);
         }
       } else if (event.type === "stream") {
@@ -213,9 +217,13 @@ function startProcess(options: RunNotebookOptions): ChildProcess {
   });
 }
 
-/** Lets the process end in order (engines close, browsers too), then makes sure. */
-function endProcess(child: ChildProcess): void {
+/** Lets the process end in order (engines close, browsers too), and makes sure that it does. */
+function endProcess(child: ChildProcess, now: boolean): void {
   if (child.exitCode !== null || child.signalCode !== null) return;
+  if (now) {
+    child.kill("SIGKILL");
+    return;
+  }
   if (child.connected) child.disconnect();
   const force = setTimeout(() => child.kill("SIGKILL"), 2000);
   child.once("exit", () => clearTimeout(force));

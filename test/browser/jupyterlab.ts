@@ -42,8 +42,8 @@ export interface Lab {
   close(): Promise<void>;
 }
 
-/** How long a page, a kernel or a dialogue may take on a busy machine. */
-export const patience = 180_000;
+/** How long a page, a kernel or a dialogue may take; `COUNTLENS_PATIENCE` multiplies it on an overloaded machine. */
+export const patience = 180_000 * Number(process.env.COUNTLENS_PATIENCE ?? 1);
 
 export async function startLab(): Promise<Lab> {
   const home = mkdtempSync(join(tmpdir(), "countlens-lab-"));
