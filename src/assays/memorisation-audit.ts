@@ -2,7 +2,7 @@ import { clusterRobust } from "../stats/cluster-robust.js";
 import { design } from "../stats/design.js";
 import { formatP } from "../stats/format-p.js";
 import { likelihoodRatio } from "../stats/likelihood-ratio.js";
-import { logistic } from "../stats/logistic.js";
+import { logistic, withoutColumns } from "../stats/logistic.js";
 import { type KeyOrder, keyOrder, type PairFrequency } from "./memorisation-frequency.js";
 import {
   CARRY,
@@ -221,7 +221,7 @@ export function beyondSizeTable(rows: GridRows, frequency: PairFrequency): Beyon
     if (correct.every((value) => value === correct[0])) return { ...none, pText: "n/a" };
     const full = logistic(design({ "log10(1 + count)": seen, "log10(a b)": size }), correct);
     if (!full.converged) return { ...none, pText: "n/a" };
-    const ratio = likelihoodRatio(logistic(design({ "log10(a b)": size }), correct), full);
+    const ratio = likelihoodRatio(withoutColumns(full, ["log10(1 + count)"]), full);
     const { estimate, se } = full.coefficients[1] as { estimate: number; se: number };
     const { p } = ratio.test;
     return { model, parameters, estimate, se, chi2: ratio.statistic, p, pText: formatP(ratio.test) };

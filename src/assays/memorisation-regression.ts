@@ -1,8 +1,8 @@
 import { clusterRobust } from "../stats/cluster-robust.js";
-import { type Design, design, product } from "../stats/design.js";
+import { design, product } from "../stats/design.js";
 import { formatP } from "../stats/format-p.js";
 import { type LikelihoodRatio, likelihoodRatio } from "../stats/likelihood-ratio.js";
-import { type LogisticFit, logistic } from "../stats/logistic.js";
+import { type LogisticFit, logistic, withoutColumns } from "../stats/logistic.js";
 import type { GridRows } from "./memorisation-rows.js";
 
 /** Names of the terms, as they stand in tables. */
@@ -49,8 +49,7 @@ export function carryModel(rows: GridRows, options: CarryModelOptions = {}): Car
     scale,
   );
   const fit = logistic(full, rows.correct, { ridge });
-  const without = logistic(withoutColumn(full, INTERACTION), rows.correct, { ridge });
-  return { fit, interactionTest: likelihoodRatio(without, fit) };
+  return { fit, interactionTest: likelihoodRatio(withoutColumns(fit, [INTERACTION]), fit) };
 }
 
 /** A row of Table 6, or of any table of coefficients. */
@@ -130,14 +129,4 @@ export function errorTable(rows: GridRows, fit: LogisticFit, term: string): Erro
     robust("clustered by model, G/(G-1)", [rows.model], "groups"),
     robust("clustered by pair and model, G/(G-1)", [rows.pair, rows.model], "groups"),
   ];
-}
-
-/** The same design, already scaled, without one of its columns. */
-function withoutColumn(full: Design, name: string): Design {
-  const kept = full.names.flatMap((other, j) => (other === name ? [] : [j]));
-  return {
-    ...full,
-    names: kept.map((j) => full.names[j] as string),
-    columns: kept.map((j) => full.columns[j] as Float64Array),
-  };
 }

@@ -17,7 +17,11 @@ export interface LikelihoodRatio {
  * a restricted fit with columns of its own, and fits that stopped without a maximum or its limit.
  */
 export function likelihoodRatio(restricted: LogisticFit, full: LogisticFit): LikelihoodRatio {
-  if (restricted.rows !== full.rows || restricted.outcome.some((value, i) => value !== full.outcome[i]))
+  const differ = (value: number, i: number) => value !== full.outcome[i];
+  if (
+    restricted.rows !== full.rows ||
+    (restricted.outcome !== full.outcome && restricted.outcome.some(differ))
+  )
     throw new Error(
       "likelihoodRatio: the two fits are of different rows; fit both models to the same outcomes",
     );

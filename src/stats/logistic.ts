@@ -22,7 +22,7 @@ export interface LogisticFit {
   readonly logLikelihood: number;
   readonly rows: number;
   readonly ones: number;
-  /** Different rows of the design, the number the solver worked on. */
+  /** Merged rows, the number the solver worked on: different rows of the design (of the full one, in a restricted fit). */
   readonly patterns: number;
   readonly ridge: number;
   readonly iterations: number;
@@ -33,9 +33,12 @@ export interface LogisticFit {
    */
   readonly separation: "none" | "complete" | "quasi";
   readonly design: Design;
+  /** `[row]` */
   readonly outcome: Uint8Array;
   /** Fitted probability of a one in each row. */
   readonly probability: Float64Array;
+  /** The rows as the solver saw them. */
+  readonly merged: Patterns;
 }
 
 export interface LogisticOptions {
@@ -75,22 +78,64 @@ export function logistic(
       `logistic: all ${y.length} outcomes are ${ones === 0 ? 0 : 1}; expected both classes; there is nothing to tell apart`,
     );
 
-  const merged = patterns(matrix.columns, y);
+  return fitMerged(matrix, y, patterns(matrix.columns, y), ridge, maxIterations);
+}
+
+/**
+ * The same regression without some of its columns, with the same ridge: the restricted fit of a likelihood-ratio test. The
+ * columns left stay as they are (scaled, if they were), and merged rows are not merged anew. Refuses names that are not there.
+ *
+ * @example likelihoodRatio(withoutColumns(fit, ["carry"]), fit)
+ */
+export function withoutColumns(
+  fit: LogisticFit,
+  names: readonly string[],
+  options: Pick<LogisticOptions, "maxIterations"> = {},
+): LogisticFit {
+  const { design: full, merged } = fit;
+  const unknown = names.find((name) => !full.names.includes(name));
+  if (unknown !== undefined)
+    throw new Error(`withoutColumns: no column "${unknown}"; expected some of ${full.names.join(", ")}`);
+  const kept = full.names.flatMap((name, j) => (names.includes(name) ? [] : [j]));
+  if (kept.length === 0)
+    throw new Error("withoutColumns: nothing left; expected at least one column to stay");
+  const size = full.names.length;
+  const values = new Float64Array(merged.count * kept.length);
+  for (let p = 0; p < merged.count; p += 1)
+    for (let j = 0; j < kept.length; j += 1)
+      values[p * kept.length + j] = merged.values[p * size + (kept[j] as number)] as number;
+  const matrix = {
+    ...full,
+    names: kept.map((j) => full.names[j] as string),
+    columns: kept.map((j) => full.columns[j] as Float64Array),
+    intercept: full.intercept && kept[0] === 0,
+  };
+  return fitMerged(matrix, fit.outcome, { ...merged, values }, fit.ridge, options.maxIterations ?? 60);
+}
+
+function fitMerged(
+  matrix: Design,
+  outcome: Uint8Array,
+  merged: Patterns,
+  ridge: number,
+  maxIterations: number,
+): LogisticFit {
   const penalty = matrix.names.map((_, j) => (matrix.intercept && j === 0 ? 0 : ridge));
   const found = ascend(merged, penalty, maxIterations);
   return {
     ...estimates(matrix, found),
     logLikelihood: found.logLikelihood,
-    rows: y.length,
-    ones,
+    rows: outcome.length,
+    ones: merged.ones.reduce((sum, value) => sum + value, 0),
     patterns: merged.count,
     ridge,
     iterations: found.iterations,
     converged: found.converged,
     separation: found.separation,
     design: matrix,
-    outcome: y,
+    outcome,
     probability: byRow(merged, found.probability),
+    merged,
   };
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { design, product } from "../../src/stats/design.js";
 import { likelihoodRatio } from "../../src/stats/likelihood-ratio.js";
-import { logistic } from "../../src/stats/logistic.js";
+import { logistic, withoutColumns } from "../../src/stats/logistic.js";
 import { close, reference } from "./reference.js";
 
 const { a, b, y, lrt } = reference.logistic;
@@ -14,6 +14,22 @@ it("equals twice the difference of statsmodels' log-likelihoods", () => {
   close(ratio.test.p, lrt[1]);
   expect(ratio).toMatchObject({ df: 1, penalised: false });
   expect(likelihoodRatio(restricted, logistic(full.design, y, { ridge: 1 })).penalised).toBe(true);
+});
+
+it("takes a restricted fit made from the full one", () => {
+  for (const options of [{}, { ridge: 2 }]) {
+    const from = logistic(full.design, y, options);
+    const short = withoutColumns(from, ["a x b"]);
+    const anew = logistic(restricted.design, y, options);
+    expect(short.design.names).toEqual(restricted.design.names);
+    expect(short.ones).toBe(anew.ones);
+    close(short.logLikelihood, anew.logLikelihood, 1e-10);
+    close(likelihoodRatio(short, from).statistic, likelihoodRatio(anew, from).statistic, 1e-8);
+  }
+  const slope = withoutColumns(full, ["intercept", "a x b"]);
+  expect(slope.design).toMatchObject({ names: ["a", "b"], intercept: false });
+  expect(() => withoutColumns(full, ["c"])).toThrow('withoutColumns: no column "c"');
+  expect(() => withoutColumns(full, full.design.names)).toThrow("nothing left");
 });
 
 it("uses the limit under separation", () => {
