@@ -164,7 +164,7 @@ function labOf(page: Page, folder: string, address: string, token: string, close
       await page.waitForFunction(
         () => {
           const current = (globalThis as unknown as LabWindow).jupyterapp?.shell.currentWidget;
-          const prompts = [...document.querySelectorAll(".jp-CodeCell .jp-InputPrompt")];
+          const prompts = Array.from(document.querySelectorAll(".jp-CodeCell .jp-InputPrompt"));
           const waiting = prompts.some((prompt) => prompt.textContent?.includes("*"));
           return !waiting && current?.context?.sessionContext.session?.kernel?.status === "idle";
         },
@@ -179,7 +179,7 @@ function labOf(page: Page, folder: string, address: string, token: string, close
           .filter((cell) => cell.model.type === "code")
           .map((cell) => {
             const area = cell.node.querySelector(".jp-Cell-outputArea");
-            const plots = [...(area?.querySelectorAll(".js-plotly-plot") ?? [])];
+            const plots = Array.from(area?.querySelectorAll(".js-plotly-plot") ?? []);
             return {
               source: cell.model.sharedModel.source,
               outputs: cell.model.outputs.toJSON(),
@@ -193,7 +193,7 @@ function labOf(page: Page, folder: string, address: string, token: string, close
       mkdirSync(pictures, { recursive: true });
       const path = join(pictures, `${name}.png`);
       const height = await page.evaluate(() => {
-        const cells = [...document.querySelectorAll(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")];
+        const cells = Array.from(document.querySelectorAll(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell"));
         return cells.reduce((sum, cell) => sum + cell.getBoundingClientRect().height, 200);
       });
       await page.setViewportSize({ width: 1300, height: Math.min(12_000, Math.max(700, Math.ceil(height))) });
