@@ -72,7 +72,7 @@ function createServer(session: Session, connectionFile: string): Server {
     private async runRequest(socket: unknown, message: Message): Promise<void> {
       const request = message.content as { code: string; silent?: boolean; stop_on_error?: boolean };
       if (this.aborting) {
-        this.reply(socket, message, { status: "aborted", execution_count: session.executions });
+        this.reply(socket, message, { status: "aborted" });
         return;
       }
       this.busy = message;
