@@ -30,7 +30,7 @@ export interface MemorisationAudit {
   readonly lookups: readonly FrequencyRow[];
   /** How figures of the models go with their size. */
   readonly trends: readonly TrendRow[];
-  /** Table 6 as maximum likelihood (raw, standardised) and as converged ridge regression. Empty with one model size. */
+  /** Table 6 as maximum likelihood (raw, standardised) and as converged ridge regression. Empty where it is undefined. */
   readonly fits: readonly CoefficientRow[];
   readonly interactionTests: readonly InteractionRow[];
   /** The interaction under every assumption on which rows are independent. */
@@ -93,7 +93,8 @@ export interface BeyondSizeRow {
  * independent observations are there; and does operand size explain what carries and frequency seem to.
  *
  * For any grids with any counts. Size enters linearly in the log odds, as log10(a b) or log10 max(a, b); what curvature
- * leaves over can still look like a carry or a frequency effect. With one model size the parts that compare sizes are empty.
+ * leaves over can still look like a carry or a frequency effect. With one size of model, no error at all, or no
+ * carry in the range the parts on Table 6 are empty.
  */
 export function auditMemorisation(rows: GridRows, frequency: PairFrequency): MemorisationAudit {
   const keys = keyOrder(frequency);
@@ -129,15 +130,21 @@ export function auditMemorisation(rows: GridRows, frequency: PairFrequency): Mem
       beyondSize.map(({ estimate }) => estimate),
     ),
   ].flat();
-  const several = new Set(parameters).size > 1;
   return {
     keys,
     lookups: [...ordered, ...symmetric],
     trends,
     carry,
     beyondSize,
-    ...(several ? fitsOf(rows) : { fits: [], interactionTests: [], errors: [], confounders: [] }),
+    ...(canBeFitted(rows) ? fitsOf(rows) : { fits: [], interactionTests: [], errors: [], confounders: [] }),
   };
+}
+
+/** Two sizes of model, right and wrong answers, pairs with and without carries: less than that leaves Table 6 undefined. */
+function canBeFitted(rows: GridRows): boolean {
+  const varies = (values: ArrayLike<number>) =>
+    Array.prototype.some.call(values, (value) => value !== values[0]);
+  return varies(rows.log10Parameters) && varies(rows.correct) && varies(rows.carry);
 }
 
 function trend(figure: string, parameters: readonly number[], figures: readonly number[]): TrendRow[] {

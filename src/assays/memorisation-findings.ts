@@ -74,7 +74,7 @@ function carriesHurtLargeModels({ audit }: Memorisation): Finding {
   const claim = "larger models struggle more with carries (a negative interaction)";
   const rows = audit.confounders.filter(({ term }) => term === INTERACTION);
   if (rows.length === 0)
-    return { claim, verdict: "cannot be told", because: "one size of model, or no finite fit" };
+    return { claim, verdict: "cannot be told", because: "one size of model, no errors, or no finite fit" };
   const kept = rows.filter(({ estimate, pByModel }) => estimate < 0 && pByModel < 0.05);
   const naive = audit.interactionTests[0];
   const verdict =

@@ -23,7 +23,7 @@ export interface Memorisation {
   /** Correlation of log10(parameters) with the rhos of Table 4; undefined with fewer than three models. */
   readonly acrossModels: Correlation | undefined;
   readonly table5: readonly StructureRow[];
-  /** Maximum likelihood, raw and standardised; empty with one model size. The audit has the further fits. */
+  /** Maximum likelihood, raw and standardised; empty with one size of model, no error, or no carry. The audit has the further fits. */
   readonly table6: readonly CoefficientRow[];
   readonly audit: MemorisationAudit;
   /** Instances of all models together. */

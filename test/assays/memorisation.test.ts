@@ -1,10 +1,14 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { memorisation } from "../../src/assays/memorisation.js";
-import { CARRY, INTERACTION, SIZE } from "../../src/assays/memorisation-regression.js";
+import { CARRY, carryModel, INTERACTION, SIZE } from "../../src/assays/memorisation-regression.js";
 import { stackGrids } from "../../src/assays/memorisation-rows.js";
 import { carryTable } from "../../src/assays/memorisation-tables.js";
+import { type ClusterRobust, clusterRobust } from "../../src/stats/cluster-robust.js";
+import { type LogisticFit, withoutColumns } from "../../src/stats/logistic.js";
 import { random } from "../../src/stats/random.js";
 import { loadPublished } from "../../src/store/published.js";
+import { closeAll } from "../stats/reference.js";
 
 const published = await loadPublished();
 
@@ -123,6 +127,53 @@ describe.skipIf(published === undefined)(`section 3.2 from the published grids${
   });
 });
 
+/** Figures of statsmodels and scikit-learn on the published grids; see test/fixtures/stats/make_published.py. */
+const reference = JSON.parse(
+  readFileSync(new URL("../fixtures/stats/published.json", import.meta.url), "utf8"),
+) as Record<
+  "raw" | "standardised" | "restricted" | "product" | "larger",
+  Record<"estimate" | "se" | "byPair", number[]>
+> &
+  Record<"ridge" | "byPair" | "byModel" | "byBoth", number[]>;
+
+describe.skipIf(published === undefined)(`the reference to 1e-6 on the published grids${needed}`, () => {
+  const rows = published ? stackGrids(published.grids) : (undefined as never);
+  const estimates = ({ coefficients }: LogisticFit) => coefficients.map(({ estimate }) => estimate);
+  const errors = ({ coefficients }: LogisticFit | ClusterRobust) => coefficients.map(({ se }) => se);
+
+  it("raw, standardised, restricted and ridge", () => {
+    const raw = carryModel(rows).fit;
+    const standardised = carryModel(rows, { standardise: 0 }).fit;
+    closeAll(estimates(raw), reference.raw.estimate);
+    closeAll(errors(raw), reference.raw.se);
+    closeAll(estimates(standardised), reference.standardised.estimate);
+    closeAll(errors(standardised), reference.standardised.se);
+    closeAll(estimates(withoutColumns(raw, [INTERACTION])), reference.restricted.estimate);
+    closeAll(estimates(carryModel(rows, { standardise: 0, ridge: 1 }).fit), reference.ridge);
+  });
+
+  it("errors clustered by pair, by model and by both", () => {
+    const { fit } = carryModel(rows);
+    const robust = (groupings: Parameters<typeof clusterRobust>[1]) =>
+      errors(clusterRobust(fit, groupings, { correction: "none" }));
+    closeAll(robust([rows.pair]), reference.byPair);
+    closeAll(robust([rows.model]), reference.byModel);
+    closeAll(robust([rows.pair, rows.model]), reference.byBoth);
+  });
+
+  it("with operand size in the model", () => {
+    for (const [name, values, expected] of [
+      ["product", rows.log10Product, reference.product],
+      ["larger", rows.log10Larger, reference.larger],
+    ] as const) {
+      const { fit } = carryModel(rows, { confounder: { name, values } });
+      closeAll(estimates(fit), expected.estimate);
+      closeAll(errors(fit), expected.se);
+      closeAll(errors(clusterRobust(fit, [rows.pair], { correction: "none" })), expected.byPair);
+    }
+  });
+});
+
 describe("grids of one's own", () => {
   const grid = (model: string, parameters: number, wrong: (a: number, b: number) => boolean) => {
     const errors = [];
@@ -151,6 +202,16 @@ describe("grids of one's own", () => {
     expect(found.audit.beyondSize[0]?.estimate).toBeGreaterThan(0.5);
     expect(found.audit.beyondSize[0]?.p).toBeLessThan(1e-10);
     expect(found.table5[0]).toMatchObject({ share: 1 });
+  });
+
+  it("has no regression where nothing is wrong, or nothing is carried", () => {
+    const right = [perfect, { ...perfect, model: "perfect too", parameters: 1e5 }];
+    expect(memorisation(right, frequency).table6).toEqual([]);
+    expect(memorisation(right, frequency).table4.map(({ rho }) => rho)).toEqual([Number.NaN, Number.NaN]);
+    const errors = [{ a: 1, b: 2, expected: 2, predicted: 3 }];
+    const tiny = right.map((one) => ({ ...one, range: [1, 3] as const, errors }));
+    expect(memorisation(tiny, frequency).audit.fits).toEqual([]);
+    expect(memorisation(tiny, frequency).audit.carry[0]?.withCarry).toBeNaN();
   });
 
   it("says what one model, or one without errors, cannot tell", () => {
