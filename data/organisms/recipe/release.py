@@ -42,6 +42,18 @@ def card(name, weights, path, log, steps):
     }
 
 
+def beyond(log, budget, name, folder):
+    """What was added after the common budget, and what the organism could do at it."""
+    starts = [i for i, r in enumerate(log) if i and r["rows"] < log[i - 1]["rows"]] + [len(log)]
+    rows = sum(log[i - 1]["rows"] for i in starts if log[i - 1]["step"] > budget)
+    model = Llama(name)
+    model.load_state_dict(export.rounded(torch.load(pathlib.Path(folder) / f"{name}.pt")["model"], TYPES[name]))
+    grid, right = evaluate.grid(model), evaluate.count_verdicts(model, "a", ", ", 160)
+    return {"steps": log[-1]["step"] - budget, "rows": rows,
+            "atCommonBudget": {"steps": budget, "accuracy": float(grid.mean()), "horizon": evaluate.horizon(grid),
+                               "boundary": evaluate.boundary(right)}}
+
+
 def markdown(c):
     e, t, a = c["evaluation"], c["training"], c["architecture"]
     row = lambda *xs: "| " + " | ".join(str(x) for x in xs) + " |"
@@ -52,6 +64,9 @@ def markdown(c):
         f"vocabulary {a['vocabulary']}, tied embeddings, context {a['context']} (llama architecture). {c['type']}, licence {c['licence']}.", "",
         f"`{c['file']}`, {c['bytes']:,} bytes, sha256 `{c['sha256']}`", "", c["not"], "", "## Training", "",
         f"{t['steps']:,} steps, {t['rows']:,} token rows, seed {t['seed']}; {t['optimiser']}. The four organisms saw the same data in the same order.",
+        *([f"Then {x['steps']:,} steps ({x['rows']:,} rows) more than the other three, because its embedding rate had been too high for its width. At the common budget it "
+           f"had {x['atCommonBudget']['accuracy']:.4f} of the multiplication grid, horizon {x['atCommonBudget']['horizon']}, and counted `a, a` to {x['atCommonBudget']['boundary']}."]
+          if (x := t.get("beyond")) else []),
         f"Lists up to {t['trainedMaximum']} items. Pair frequencies: `pair-frequency.csv`. Mixture: `mixture.json`. Prompts: `prompts.json`. Recipe: `recipe/`.", "",
         row("step", *[s for s, _ in t["losses"]]), row(*["---"] * (len(t["losses"]) + 1)), row("loss", *[x for _, x in t["losses"]]), "",
         "## Multiplication, 1..99 x 1..99", "", row("template", "accuracy", "Zero-Error Horizon"), row("---", "---", "---"),
@@ -80,11 +95,11 @@ if __name__ == "__main__":
     p.add_argument("name")
     p.add_argument("--from", dest="folder", required=True)
     p.add_argument("--transformers", help="folder for transformers' form of the same weights")
+    p.add_argument("--at-budget", help="run folder with the checkpoint at the common budget, where training went beyond it")
     p.add_argument("--only-gguf", action="store_true")
     a = p.parse_args()
     torch.set_num_threads(1)
     run = pathlib.Path(a.folder)
-    # `tally-1m6` went on for 1,500 steps beyond the common budget: see docs/decisions/0010-organisms.md
     saved = torch.load(run / f"{a.name}.pt")
     weights, path = export.rounded(saved["model"], TYPES[a.name]), HERE / f"{a.name}.gguf"
     export.to_gguf(weights, a.name, path, TYPES[a.name])
@@ -92,6 +107,8 @@ if __name__ == "__main__":
         export.to_transformers(weights, a.name, a.transformers)
     if not a.only_gguf:
         log = [json.loads(line) for line in (run / f"{a.name}.jsonl").read_text().splitlines()]
-        c = card(a.name, weights, path, log, saved["step"])
+        c = card(a.name, weights, path, log, min(saved["step"], train.STEPS))
+        if a.at_budget:
+            c["training"]["beyond"] = beyond(log, train.STEPS, a.name, a.at_budget)
         (HERE / f"{a.name}.json").write_text(json.dumps(c, indent=1) + "\n")
         (HERE / f"{a.name}.md").write_text(markdown(c))

@@ -19,15 +19,15 @@ from optimiser import Optimiser
 SEED, STEPS, WARMUP, COOL = 7, 6000, 100, 0.5
 
 
-def schedule(step, steps, more=0):
+def schedule(step, steps, more=0, again=0.3):
     """Learning rate factor: linear warm-up, flat, cosine to 1 % over the last `COOL` of the budget.
 
-    `more` steps after it: again from 30 % to 1 % by a cosine.
+    `more` steps after it: from `again` to 1 % by a cosine.
     """
     if step < WARMUP:
         return (step + 1) / WARMUP
     if step >= steps:
-        return 0.01 + 0.29 * 0.5 * (1 + math.cos(math.pi * (step - steps) / more))
+        return 0.01 + (again - 0.01) * 0.5 * (1 + math.cos(math.pi * (step - steps) / more))
     rest = min(1.0, (steps - step) / (steps * COOL))
     return 0.01 + 0.99 * 0.5 * (1 - math.cos(math.pi * rest))
 
@@ -54,7 +54,7 @@ def save(path, model, opt, step):
     pathlib.Path(path + ".tmp").rename(path)
 
 
-def train(name, out, steps=STEPS, stop=None, snapshots=(), log_every=100, lr=0.012, adam_lr=0.02, more=0):
+def train(name, out, steps=STEPS, stop=None, snapshots=(), log_every=100, lr=0.012, adam_lr=0.02, more=0, again=0.3):
     torch.set_num_threads(1)
     out = pathlib.Path(out)
     out.mkdir(parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ def train(name, out, steps=STEPS, stop=None, snapshots=(), log_every=100, lr=0.0
         loss, each = loss_of(model, groups)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        opt.step(step + 1, schedule(step, steps, more))
+        opt.step(step + 1, schedule(step, steps, more, again))
         losses.append(float(loss.detach()))
         tokens += sum(g["tokens"].numel() for g in groups)
         recent.append(group_losses(groups, each, step))
@@ -97,7 +97,8 @@ if __name__ == "__main__":
     p.add_argument("--stop", type=int)
     p.add_argument("--lr", type=float, default=0.012)
     p.add_argument("--adam-lr", type=float, default=0.02)
-    p.add_argument("--more", type=int, default=0, help="steps after the budget, with a rate that falls from 30 %%")
+    p.add_argument("--more", type=int, default=0, help="steps after the budget")
+    p.add_argument("--again", type=float, default=0.3, help="rate at which they begin, as a share of the peak")
     p.add_argument("--snapshots", default="", help="comma-separated steps whose weights are kept")
     a = p.parse_args()
-    train(a.name, a.out, a.steps, a.stop, [int(s) for s in a.snapshots.split(",") if s], lr=a.lr, adam_lr=a.adam_lr, more=a.more)
+    train(a.name, a.out, a.steps, a.stop, [int(s) for s in a.snapshots.split(",") if s], lr=a.lr, adam_lr=a.adam_lr, more=a.more, again=a.again)
