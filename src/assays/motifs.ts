@@ -59,11 +59,12 @@ export async function motifCapacities(answerer: Answerer, options: MotifOptions)
       ...ladder,
       task: countingTask({ ...counting, ...motif }),
     });
+    const baseline = rows[0]?.capacity ?? result.plotted;
     const row: MotifCapacity = {
       ...motif,
       capacity: result.plotted,
       label: result.label,
-      relative: result.plotted / (rows[0]?.capacity ?? result.plotted) || Number.NaN,
+      relative: baseline > 0 ? result.plotted / baseline : Number.NaN,
       ...(tokens && { tokensPerItem: tokens[i]?.tokensPerItem ?? Number.NaN }),
       exact: result.trials.filter(({ exact }) => exact).length / Math.max(1, result.trials.length),
       result,

@@ -38,7 +38,10 @@ describe.skipIf(!existsSync(organism))("motifCapacities on an organism", () => {
     expect(rows[0]?.tokensPerItem).toBe(2);
     expect(rows[2]?.tokensPerItem).toBeGreaterThan(2);
     expect(rows[0]?.relative).toBe(1);
-    for (const { capacity, result } of rows) expect(capacity).toBe(result.plotted);
+    for (const { capacity, relative, result } of rows) {
+      expect(capacity).toBe(result.plotted);
+      expect(relative).toBe(capacity / (rows[0]?.capacity ?? 0));
+    }
   });
 
   it("counts the baseline motif", () => {
