@@ -139,11 +139,14 @@ export function tierLine(
   tier: Pick<Tier, "length" | "nMAE" | "exact" | "bias" | "missing" | "stable">,
   [stable, failed]: readonly [number | null, number | null],
 ): string {
-  const percent = (share: number, digits: number) => `${(100 * share).toFixed(digits)} %`;
+  // An answer of sixteen digits makes an nMAE of billions.
+  const short = (value: number, digits: number) =>
+    Math.abs(value) < 1000 ? value.toFixed(digits) : value.toExponential(1);
+  const percent = (share: number, digits: number) => `${short(100 * share, digits)} %`;
   const bias = Number.isNaN(tier.bias) ? "none" : `${tier.bias < 0 ? "" : "+"}${percent(tier.bias, 1)}`;
   const missing = tier.missing === 0 ? "" : `  ${tier.missing} without an integer`;
   return (
-    `tier ${String(tier.length).padStart(5)}  nMAE ${tier.nMAE.toFixed(3)}  exact ${percent(tier.exact, 0).padStart(5)}  ` +
+    `tier ${String(tier.length).padStart(5)}  nMAE ${short(tier.nMAE, 3)}  exact ${percent(tier.exact, 0).padStart(5)}  ` +
     `bias ${bias}${missing}  ${tier.stable ? "stable" : "failed"}   bracket [${stable ?? "none"}, ${failed ?? "..."})`
   );
 }

@@ -123,6 +123,9 @@ describe("tierLine", () => {
     expect(tierLine(tier, [64, null])).toBe(
       "tier    64  nMAE 0.012  exact  81 %  bias -0.3 %  1 without an integer  stable   bracket [64, ...)",
     );
+    expect(tierLine({ ...tier, nMAE: 2.7e10, bias: 2.7e10, missing: 0 }, [64, null])).toContain(
+      "nMAE 2.7e+10  exact  81 %  bias +2.7e+12 %",
+    );
     expect(tierLine({ ...tier, bias: Number.NaN, stable: false }, [null, 64])).toContain(
       "bias none  1 without an integer  failed   bracket [none, 64)",
     );
