@@ -101,6 +101,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
   let usage = noUsage(prices);
 
   const attempt = async (prompt: PromptParts, signal: AbortSignal): Promise<Answer | Failure> => {
+    const body = JSON.stringify(requestBody(api, prompt, bodyOptions));
     const key = process.env[keyVariable];
     const late = AbortSignal.timeout(timeoutMs);
     try {
@@ -110,7 +111,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
           "content-type": "application/json",
           ...(key === undefined || key === "" ? {} : { authorization: `Bearer ${key}` }),
         },
-        body: JSON.stringify(requestBody(api, prompt, bodyOptions)),
+        body,
         signal: AbortSignal.any([signal, late]),
       });
       const text = await readText(response);
@@ -170,6 +171,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
       return `curl -s ${target}${auth} -H "Content-Type: application/json" -d '${body}'`;
     },
     async ask(prompts, { signal: outer, onAnswer } = {}) {
+      for (const prompt of prompts) requestBody(api, prompt, bodyOptions); // refused before anything is sent
       const failed = new AbortController();
       const signal = outer === undefined ? failed.signal : AbortSignal.any([outer, failed.signal]);
       const answers = new Array<Answer>(prompts.length);
