@@ -102,7 +102,7 @@ describe("the assay", () => {
   afterAll(async () => model?.close());
 
   it("stops at the first error, with every limiter, its answer, its margin and its commands", async () => {
-    const grid = await zeroErrorHorizon(model, multiplication(), { upTo: 12, wholeGrid: true });
+    const grid = await zeroErrorHorizon(model, multiplication(), { upTo: 40, wholeGrid: true });
     const result = await zeroErrorHorizon(model, multiplication());
     expect(result.reached).toBe(true);
     expect(result.horizon).toBe(grid.horizon);

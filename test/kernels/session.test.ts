@@ -68,7 +68,7 @@ describe("createSession", { timeout: 180_000 }, () => {
       (await run("const both = { model, size };\n({ size } = { size: 5 });\n[both.model, size]")).value,
     ).toBe("[ 'a', 5 ]");
     const { error } = await run("const again = { model, size }; nowhere;");
-    expect(error?.evalue).toContain("line 1:33: Cannot find name 'nowhere'");
+    expect(error?.evalue).toContain("line 1:32: Cannot find name 'nowhere'");
   });
 
   it("imports the built library by name, with its types", async () => {
