@@ -105,8 +105,7 @@ describe.skipIf(missing !== undefined)(`JupyterLab in Chromium${missing ? `: ${m
       await lab.openNotebook(`${name}.ipynb`);
       await lab.command("notebook:run-all-cells");
       await lab.idle(longest);
-      // The renderer draws after the kernel has ended.
-      await lab.page.waitForTimeout(1500);
+      await lab.wakePlots();
       const cells = await lab.cells();
       expect(errorsOf(cells)).toEqual([]);
       for (const cell of cells) {

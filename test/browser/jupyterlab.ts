@@ -34,6 +34,8 @@ export interface Lab {
   command(id: string, values?: object): Promise<void>;
   /** Waits until no cell runs or waits to run. */
   idle(milliseconds: number): Promise<void>;
+  /** Makes every figure live: the renderer shows its PNG until the mouse is over it. */
+  wakePlots(): Promise<void>;
   cells(): Promise<ShownCell[]>;
   /** Puts a picture of the whole notebook into `report/browser/`; returns its path. */
   picture(name: string): Promise<string>;
@@ -172,6 +174,18 @@ function labOf(page: Page, folder: string, address: string, token: string, close
         { timeout: milliseconds, polling: 250 },
       );
     },
+    async wakePlots() {
+      await page.evaluate(() => {
+        for (const picture of Array.from(document.querySelectorAll(".jp-RenderedPlotly .plot-img"))) {
+          picture.dispatchEvent(new MouseEvent("mouseenter"));
+        }
+      });
+      await page.waitForFunction(() =>
+        Array.from(document.querySelectorAll(".jp-RenderedPlotly")).every((plot) =>
+          plot.querySelector(".plot-container .main-svg"),
+        ),
+      );
+    },
     cells: () =>
       page.evaluate(() => {
         const current = (globalThis as unknown as LabWindow).jupyterapp!.shell.currentWidget!;
@@ -197,6 +211,11 @@ function labOf(page: Page, folder: string, address: string, token: string, close
         return cells.reduce((sum, cell) => sum + cell.getBoundingClientRect().height, 200);
       });
       await page.setViewportSize({ width: 1300, height: Math.min(12_000, Math.max(700, Math.ceil(height))) });
+      await page.evaluate(() => {
+        for (const outer of Array.from(document.querySelectorAll(".jp-WindowedPanel-outer")))
+          outer.scrollTop = 0;
+      });
+      await sleep(500);
       await page.screenshot({ path, timeout: patience });
       await page.setViewportSize({ width: 1300, height: 1000 });
       return path;
