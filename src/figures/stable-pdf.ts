@@ -30,9 +30,15 @@ export function stablePdf(
 function cropped(pdf: string, widthMm: number, heightMm: number): string {
   const points = (mm: number): number => (mm / 25.4) * 72;
   return pdf.replace(/\/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]/, (whole, _width: string, top: string) => {
-    const bottom = Number(top) - points(heightMm);
-    const box = `/MediaBox [0 ${bottom.toFixed(3)} ${points(widthMm).toFixed(3)} ${Number(top).toFixed(3)}]`;
-    return bottom >= 0 && box.length <= whole.length ? box.padEnd(whole.length) : whole;
+    const bottom = Math.max(0, Number(top) - points(heightMm));
+    // As many decimals as the old box has room for; two are 4 micrometres.
+    const boxes = [3, 2].map((decimals) => {
+      const numbers = [bottom, points(widthMm), Number(top)].map((n) =>
+        String(Number(n.toFixed(decimals))).replace(/^0\./, "."),
+      );
+      return `/MediaBox [0 ${numbers.join(" ")}]`;
+    });
+    return boxes.find((box) => box.length <= whole.length)?.padEnd(whole.length) ?? whole;
   });
 }
 
