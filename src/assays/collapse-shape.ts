@@ -28,7 +28,7 @@ export interface CollapseShape {
  *
  * @example
  * const sweep = await denseSweep(fromModel(model), { to: 128 });
- * collapseShape(sweep.model, sweep.trials).said // "tally-400k: a step at 96.5 [96.5, 98.5]; ..."
+ * collapseShape(sweep.model, sweep.trials).said // "tally-400k: a step at 129.5 [129.5, 129.5]; 10-90 % width [0, 4.5] items at 95 %"
  */
 export function collapseShape(
   model: string,
@@ -51,7 +51,7 @@ function sentence(
   { verdict, step, smooth, level }: ChangePoint,
   [low, high]: readonly [number, number],
 ): string {
-  const round = (value: number) => Number(value.toPrecision(3));
+  const round = (value: number) => Number(value.toFixed(1));
   const span = ([from, to]: readonly [number, number]) => `[${round(from)}, ${round(to)}]`;
   const widths = `10-90 % width ${span([low, high])} items at ${100 * level} %`;
   if (verdict === "none") return "no transition in the range of the sweep";
