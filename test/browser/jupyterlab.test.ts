@@ -6,10 +6,13 @@ import { findBrowser, NO_BROWSER } from "../../src/figures/browser.js";
 import { projectRoot } from "../../src/store/project-root.js";
 import { labMissing } from "../kernels/lab-environment.js";
 import { notebookOf } from "../kernels/made-notebook.js";
+import { underJupyter } from "../notebooks/test-size.js";
 import { type Lab, patience, type ShownCell, startLab } from "./jupyterlab.js";
 
 const missing = findBrowser() === undefined ? NO_BROWSER : labMissing();
-const notebooks = notebookFiles(join(projectRoot(), "notebooks"));
+const notebooks = notebookFiles(join(projectRoot(), "notebooks")).filter((path) =>
+  underJupyter(basename(path, ".ipynb")),
+);
 /** Longest time of one notebook. */
 const longest = 20 * 60_000;
 

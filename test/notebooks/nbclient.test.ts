@@ -3,9 +3,12 @@ import { describe, expect, it } from "vitest";
 import { notebookFiles } from "../../kernels/notebook-file.js";
 import { projectRoot } from "../../src/store/project-root.js";
 import { askPython, labMissing } from "../kernels/lab-environment.js";
+import { underJupyter } from "./test-size.js";
 
 const missing = labMissing();
-const notebooks = notebookFiles(join(projectRoot(), "notebooks"));
+const notebooks = notebookFiles(join(projectRoot(), "notebooks")).filter((path) =>
+  underJupyter(basename(path, ".ipynb")),
+);
 const script = join(projectRoot(), "test", "notebooks", "run_nbclient.py");
 const longest = 25 * 60_000;
 
