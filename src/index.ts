@@ -25,6 +25,7 @@ export {
 export type * from "./engine/request.js";
 // Showing, saving, citing
 export { exportFigure } from "./figures/export.js";
+export * as endpoints from "./endpoints/index.js";
 export * as figures from "./figures/index.js";
 export { progress } from "./figures/progress.js";
 export { show } from "./figures/show.js";
