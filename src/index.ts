@@ -6,6 +6,7 @@
 
 // Rooms: `tasks.multiplication()`, `assays.zeroErrorHorizon(model, task)`, `figures.errorGrid(rows)`, ...
 export * as assays from "./assays/index.js";
+export * as endpoints from "./endpoints/index.js";
 export type { Engine, EngineInfo, EngineSettings } from "./engine/engine.js";
 // What can be asked of one
 export {
@@ -25,7 +26,6 @@ export {
 export type * from "./engine/request.js";
 // Showing, saving, citing
 export { exportFigure } from "./figures/export.js";
-export * as endpoints from "./endpoints/index.js";
 export * as figures from "./figures/index.js";
 export { progress } from "./figures/progress.js";
 export { show } from "./figures/show.js";
