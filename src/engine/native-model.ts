@@ -1,26 +1,31 @@
 /** A GGUF loaded by llama.cpp: its weights, its numbers and its vocabulary. */
+import type { EngineInfo } from "./engine.js";
 import type { Library, Pointer } from "./library.js";
 
-export interface NativeModel {
+/** What llama.cpp itself knows of a loaded file, under the names of `EngineInfo`. */
+type Facts = Pick<
+  EngineInfo,
+  | "layers"
+  | "width"
+  | "heads"
+  | "vocabulary"
+  | "parameters"
+  | "bytes"
+  | "trainedContext"
+  | "slidingWindow"
+  | "branches"
+  | "bos"
+  | "eos"
+  | "eot"
+  | "addBos"
+  | "endTokens"
+  | "chatTemplate"
+  | "quantisation"
+>;
+
+export interface NativeModel extends Facts {
   readonly library: Library;
   readonly pointer: Pointer;
-  readonly layers: number;
-  readonly width: number;
-  readonly heads: number;
-  readonly vocabulary: number;
-  readonly parameters: number;
-  readonly bytes: number;
-  readonly trainedContext: number;
-  readonly slidingWindow: number;
-  /** Recurrent or hybrid models keep a state, not one cell a token: their prefixes cannot be shared. */
-  readonly branches: boolean;
-  readonly bos: number;
-  readonly eos: number;
-  readonly eot: number;
-  readonly addBos: boolean;
-  readonly endTokens: readonly number[];
-  readonly chatTemplate: string;
-  readonly quantisation: string;
   /** A metadata value as text, "" where the file has none. */
   meta(key: string): string;
   tokenize(text: string, special: boolean): Int32Array;
