@@ -104,7 +104,7 @@ export function createSession(options: SessionOptions): Session {
       // A rejection that nobody handles is reported after the promises have had their turn.
       await Promise.race([new Promise(setImmediate), failure]);
       declarations = converted.declOutput ?? "";
-      showLast(converted, variables, sink);
+      await Promise.race([showLast(converted, variables, sink), failure]);
       scope.state = "ended";
       return undefined;
     } catch (thrown) {
@@ -177,7 +177,7 @@ function wrapping(isAsync: boolean): [before: string, after: string] {
 }
 
 /** The last expression's value as the cell's result. */
-function showLast(converted: Converted, variables: Record<string, unknown>, sink: Sink): void {
+async function showLast(converted: Converted, variables: Record<string, unknown>, sink: Sink): Promise<void> {
   const name = converted.lastExpressionVar;
   if (name === undefined) return;
   const value = variables[name];
@@ -185,7 +185,7 @@ function showLast(converted: Converted, variables: Record<string, unknown>, sink
   if (value === undefined || value === null) return;
   const display = (value as { [displayKey]?: unknown })[displayKey];
   if (typeof display === "function") {
-    sink.result(display.call(value) as MimeBundle);
+    sink.result((await display.call(value)) as MimeBundle);
     return;
   }
   // An object that shows itself while it is inspected leaves no text.

@@ -2,6 +2,7 @@
  * The engine in a child process of its own: the default. An abort inside llama.cpp is an error here; the next call starts
  * a new child. The child is detached, because Jupyter interrupts the whole process group of a kernel.
  */
+import { AsyncResource } from "node:async_hooks";
 import { type ChildProcess, fork } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
@@ -56,13 +57,27 @@ export async function openIsolated(options: EngineOptions): Promise<Engine> {
     return started;
   }
 
-  function ask<T extends Call["type"]>(
+  async function ask<T extends Call["type"]>(
     to: Child,
     call: Call & { type: T },
     run: RunOptions = {},
     functions: Pending["functions"] = [],
   ): Promise<Answers[T]> {
-    const { signal, onProgress } = run;
+    try {
+      return await send(to, call, run, functions);
+    } catch (error) {
+      // It was made where the child's message came in; what the caller needs is the line that asked.
+      if (!(error instanceof DOMException)) Error.captureStackTrace(error as Error, ask);
+      throw error;
+    }
+  }
+
+  function send<T extends Call["type"]>(
+    to: Child,
+    call: Call,
+    { signal, onProgress }: RunOptions,
+    functions: Pending["functions"],
+  ): Promise<Answers[T]> {
     if (signal?.aborted === true) return Promise.reject(aborted(signal));
     const id = nextId++;
     return new Promise<Answers[keyof Answers]>((resolve, reject) => {
@@ -87,7 +102,8 @@ export async function openIsolated(options: EngineOptions): Promise<Engine> {
           settle();
           reject(error);
         },
-        onProgress,
+        // What it prints belongs to the cell that asked, not to the one that opened the child.
+        onProgress: onProgress && AsyncResource.bind(onProgress),
         functions,
       });
       holdOpen(to, true);

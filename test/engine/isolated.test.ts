@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -140,6 +141,22 @@ describe("an engine in a process of its own", () => {
     );
     expect(children()).not.toEqual(before);
     expect(exchangeFolders().filter((folder) => !folders.includes(folder)).length).toBeLessThanOrEqual(1);
+  });
+
+  it("an error says which line asked", async () => {
+    const asksForNothing = async () => void (await isolated.evaluate([{ tokens: [] }]));
+    const error = (await asksForNothing().catch((thrown: unknown) => thrown)) as Error;
+    expect(error.stack).toContain("asksForNothing");
+  });
+
+  it("progress runs in the caller's async context, not in that of whoever opened the child", async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const seen = new Set<string | undefined>();
+    const requests = Array.from({ length: 100 }, (_, i) => ({ tokens: randomTokens(inline, 100, i) }));
+    await storage.run("caller", () =>
+      isolated.evaluate(requests, { onProgress: () => seen.add(storage.getStore()) }),
+    );
+    expect([...seen]).toEqual(["caller"]);
   });
 
   it("refuses what the engine refuses, with its words", async () => {

@@ -33,6 +33,9 @@ describe("createSession", { timeout: 180_000 }, () => {
     expect((await run(own)).outputs).toMatchObject([
       { data: { "text/html": "<b>x</b>", "text/plain": "x" } },
     ]);
+    const later =
+      '({ [Symbol.for("Jupyter.display")]: async () => ({ "text/plain": "shown after an await" }) })';
+    expect((await run(later)).outputs).toMatchObject([plain("shown after an await")]);
     expect((await run("undefined")).outputs).toEqual([]);
     expect((await run("process.cwd()")).value).toBe(projectRoot());
   });

@@ -12,17 +12,14 @@ const notebooks = notebookFiles(join(projectRoot(), "notebooks")).filter((path) 
 const script = join(projectRoot(), "test", "notebooks", "run_nbclient.py");
 const longest = 25 * 60_000;
 
-describe.skipIf(missing !== undefined || process.env.COUNTLENS_BROWSER_TESTS !== "1")(
-  `notebooks through nbclient${missing ? `: ${missing}` : ""}`,
-  () => {
-    it.each(notebooks.map((path) => [basename(path, ".ipynb"), path]))(
-      "%s runs with the project's kernel",
-      (_, path) => {
-        const ran = askPython(script, { path }) as { failure: string | null; outputs: number };
-        expect(ran.failure).toBeNull();
-        expect(ran.outputs).toBeGreaterThan(0);
-      },
-      longest,
-    );
-  },
-);
+describe.skipIf(missing !== undefined)(`notebooks through nbclient${missing ? `: ${missing}` : ""}`, () => {
+  it.each(notebooks.map((path) => [basename(path, ".ipynb"), path]))(
+    "%s runs with the project's kernel",
+    (_, path) => {
+      const ran = askPython(script, { path }) as { failure: string | null; outputs: number };
+      expect(ran.failure).toBeNull();
+      expect(ran.outputs).toBeGreaterThan(0);
+    },
+    longest,
+  );
+});
