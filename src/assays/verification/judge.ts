@@ -16,11 +16,17 @@ export interface Vocabulary {
 export interface Forced {
   /** `[k + 1]` most probable token. */
   readonly argmax: ArrayLike<number>;
-  /** `[k + 1]` its logit less the runner-up's. */
-  readonly gap: ArrayLike<number>;
+  /** `[k + 1]` those next to it, nearest first, at least one. */
+  readonly runners: readonly (readonly Runner[])[];
   /** `[k + 1]` logit of the awaited token (the answer's, and last the one that ends the turn) less the largest other:
    * negative where another is preferred. */
   readonly lead: ArrayLike<number>;
+}
+
+export interface Runner {
+  readonly token: number;
+  /** Logits by which it is less than the most probable one. */
+  readonly behind: number;
 }
 
 export interface Judgement {
@@ -29,7 +35,7 @@ export interface Judgement {
   /** Right: the smallest gap on the way, including that of the token that ended the answer. Else: how far behind the
    * awaited token was where the model left the answer (not above 0). */
   readonly margin: number;
-  /** The smallest gap of all argmaxes the verdict rests on. Below the noise floor it may be another one elsewhere. */
+  /** By how much logits would have to move for another verdict. Below the noise floor it may be another one elsewhere. */
   readonly confidence: number;
 }
 
@@ -54,22 +60,27 @@ export function judgeForced(
   reader: Reader,
   vocabulary: Vocabulary,
 ): Judgement {
-  let text = "";
-  let confidence = Number.POSITIVE_INFINITY;
-  for (let i = 0; ; i++) {
-    const next = forced.argmax[i]!;
-    confidence = Math.min(confidence, forced.gap[i]!);
-    if (i < tokens.length && next === tokens[i]) {
-      text += vocabulary.piece(next);
-      continue;
-    }
-    const verdict = vocabulary.ends(next)
-      ? reader.parse(text) === answer
-        ? "right"
-        : "wrong"
-      : settle(reader, text + vocabulary.piece(next), answer);
-    return { verdict, margin: verdict === "right" ? confidence : forced.lead[i]!, confidence };
+  const verdictAfter = (text: string, next: number): Judgement["verdict"] => {
+    if (!vocabulary.ends(next)) return settle(reader, text + vocabulary.piece(next), answer);
+    return reader.parse(text) === answer ? "right" : "wrong";
+  };
+  const before = [""];
+  let at = 0;
+  while (at < tokens.length && forced.argmax[at] === tokens[at]) {
+    before.push(before[at]! + vocabulary.piece(tokens[at]!));
+    at++;
   }
+  const verdict = verdictAfter(before[at]!, forced.argmax[at]!);
+  let gap = Number.POSITIVE_INFINITY;
+  let confidence = Number.POSITIVE_INFINITY;
+  for (let i = 0; i <= at; i++) {
+    const runners = forced.runners[i]!;
+    gap = Math.min(gap, runners[0]!.behind);
+    // One wrong digit in place of another changes nothing. Of those behind the last runner nothing is known.
+    const other = runners.find(({ token }) => verdictAfter(before[i]!, token) !== verdict) ?? runners.at(-1)!;
+    confidence = Math.min(confidence, other.behind);
+  }
+  return { verdict, margin: verdict === "right" ? gap : forced.lead[at]!, confidence };
 }
 
 /** What came of decoding. */

@@ -4,9 +4,12 @@ import type { Model } from "../../model/model.js";
 import type { Reader } from "../../tasks/reader.js";
 import type { Item } from "../../tasks/task.js";
 import { addCounts, type Check, type Counts, countsOf, NO_COUNTS } from "./check.js";
-import { type Forced, type Judgement, judgeDecoded, judgeForced } from "./judge.js";
+import { type Forced, type Judgement, judgeDecoded, judgeForced, type Runner } from "./judge.js";
 import type { ModeSteps } from "./modes.js";
 import { type LearningVocabulary, type Prepared, prepare, vocabularyOf } from "./prepare.js";
+
+/** How many of the tokens next to the most probable one are looked at: would they change the verdict? */
+const RUNNERS = 7;
 
 export interface VerifyOptions {
   readonly steps: ModeSteps;
@@ -159,23 +162,26 @@ export function forcedRequest({ prompt, answer }: Prepared, end: number, edits?:
   const awaited = positions.map((_, i) => [i < answer.length ? answer[i]! : end]);
   return {
     tokens,
-    logits: { positions, top: 2, tokens: awaited },
+    logits: { positions, top: 1 + RUNNERS, tokens: awaited },
     ...(edits === undefined ? {} : { edits }),
   };
 }
 
 function readForced(result: Result): Forced {
-  const { topIds, topLogits, tokenLogits, positions } = result.logits!;
+  const { topIds, topLogits, tokenLogits, positions, k } = result.logits!;
   const argmax = new Int32Array(positions.length);
-  const gap = new Float32Array(positions.length);
   const lead = new Float32Array(positions.length);
-  for (let i = 0; i < positions.length; i++) {
-    argmax[i] = topIds[2 * i]!;
-    gap[i] = topLogits[2 * i]! - topLogits[2 * i + 1]!;
+  const runners = Array.from(positions, (_, i) => {
+    const top = i * k;
+    const found: Runner[] = [];
+    for (let r = top + 1; r < top + k; r++)
+      found.push({ token: topIds[r]!, behind: topLogits[top]! - topLogits[r]! });
+    argmax[i] = topIds[top]!;
     const own = tokenLogits![i]!;
-    lead[i] = own === topLogits[2 * i] ? gap[i]! : own - topLogits[2 * i]!;
-  }
-  return { argmax, gap, lead };
+    lead[i] = own === topLogits[top] ? found[0]!.behind : own - topLogits[top]!;
+    return found;
+  });
+  return { argmax, runners, lead };
 }
 
 async function learnForced(
@@ -184,9 +190,10 @@ async function learnForced(
   forced: readonly Forced[],
 ): Promise<void> {
   const tokens = new Set<number>();
-  forced.forEach(({ argmax }, i) => {
+  forced.forEach(({ argmax, runners }, i) => {
     for (const token of prepared[i]!.answer) tokens.add(token);
     for (let k = 0; k < argmax.length; k++) tokens.add(argmax[k]!);
+    for (const near of runners) for (const { token } of near) tokens.add(token);
   });
   await vocabulary.learn(tokens);
 }

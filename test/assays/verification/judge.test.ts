@@ -29,7 +29,7 @@ function forcedBy(written: readonly number[], answer: readonly number[], gap: (i
   const gaps = argmax.map((_, i) => gap(i));
   return {
     argmax,
-    gap: gaps,
+    runners: gaps.map((behind) => [{ token: 0, behind }]),
     lead: [...answer, 0].map((token, i) => (argmax[i] === token ? gaps[i]! : -gaps[i]!)),
   };
 }
@@ -123,6 +123,47 @@ describe("judgeForced", () => {
     expect(judge([...four, "<end>"], four)).toEqual({ verdict: "right", margin: 6, confidence: 6 });
     expect(judge(["1", "3"], four)).toEqual({ verdict: "wrong", margin: -9, confidence: 9 });
     expect(judge([...four, "0"], four).margin).toBe(-6);
+  });
+
+  describe("its confidence is how far the logits are from another verdict", () => {
+    /** The model writes `written`; behind the most probable token come those of `near`, with their distances. */
+    const confidenceOf = (
+      written: readonly string[],
+      near: Readonly<Record<number, readonly (readonly [string, number])[]>>,
+    ) => {
+      const tokens = four.map(id);
+      const all = forcedBy(
+        written.map((p) => (p === "<end>" ? 0 : id(p))),
+        tokens,
+        () => 10,
+      );
+      const runners = all.runners.map((far, i) => [
+        ...(near[i] ?? []).map(([piece, behind]) => ({ token: piece === "<end>" ? 0 : id(piece), behind })),
+        ...far,
+      ]);
+      return judgeForced({ ...all, runners }, tokens, "1204", reader, vocabulary).confidence;
+    };
+
+    it("wrong: another wrong digit, here or before, changes nothing", () => {
+      expect(confidenceOf(["1", "3"], { 1: [["4", 0.1]] })).toBe(10);
+      expect(confidenceOf(["1", "3"], { 0: [["7", 0.1]] })).toBe(10);
+    });
+
+    it("wrong: the right digit, or what may still become right, does", () => {
+      const nearer: [string, number][] = [
+        ["4", 0.1],
+        ["2", 0.2],
+      ];
+      expect(confidenceOf(["1", "3"], { 1: nearer })).toBe(0.2);
+      expect(confidenceOf(["1", "3"], { 1: [[",", 0.3]] })).toBe(0.3);
+      expect(confidenceOf(["1", "3"], { 0: [[" ", 0.4]] })).toBe(0.4);
+    });
+
+    it("right: any other digit on the way does, another right end does not", () => {
+      expect(confidenceOf([...four, "<end>"], { 2: [["1", 0.1]] })).toBe(0.1);
+      expect(confidenceOf([...four, "<end>"], { 4: [["\n", 0.1]] })).toBe(10);
+      expect(confidenceOf([...four, "<end>"], { 4: [["0", 0.1]] })).toBe(0.1);
+    });
   });
 
   it("knows zero and the other word", () => {
