@@ -37,6 +37,7 @@ export { marginFloor, type NoiseFloor, noiseFloor } from "./model/noise-floor.js
 export { DEFAULT_MODEL, type OpenOptions, open } from "./model/open.js";
 export type { Prompt, PromptParts } from "./model/prompt.js";
 export * as stats from "./stats/index.js";
+export * as corpus from "./store/corpus.js";
 export { describeProvenance, type Provenance, provenance } from "./store/provenance.js";
 export { loadPublished } from "./store/published.js";
 export * as tasks from "./tasks/index.js";
