@@ -1,7 +1,7 @@
 /** `npm start`: runs every notebook on its defaults and collects what they show in `report/`. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, totalmem } from "node:os";
+import { availableParallelism, cpus, totalmem } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type ReportEntry, readRegistry } from "../src/figures/registry.js";
@@ -16,12 +16,15 @@ const usage = `npm start [-- options]
 
   --only A,B     only these notebooks (numbers or beginnings of names)
   --out DIR      folder of the report (default report)
-  --timeout S    longest time of a cell in seconds (default 3600)`;
+  --timeout S    longest time of a cell in seconds (default 3600)
+  --jobs N       notebooks that run at the same time (default: one a core, at most 4)`;
 
 export interface ReportOrder {
   readonly notebooks: readonly string[];
   readonly folder: string;
   readonly timeout: number;
+  /** Notebooks that run at the same time. */
+  readonly jobs: number;
   readonly signal?: AbortSignal;
   readonly log: (line: string) => void;
 }
@@ -36,8 +39,8 @@ export interface SummaryRow {
 }
 
 /**
- * Runs the notebooks one after another into `folder` and returns the failures, one line each. After every notebook the
- * page and the summary are whole, so that a run that is stopped leaves a report of what it had.
+ * Runs the notebooks, some at a time, into `folder` and returns the failures, one line each. After every notebook the page
+ * and the summary are whole, so that a run that is stopped leaves a report of what it had.
  */
 export async function makeReport(order: ReportOrder): Promise<string[]> {
   const { folder, log } = order;
@@ -45,27 +48,37 @@ export async function makeReport(order: ReportOrder): Promise<string[]> {
     rmSync(join(folder, name), { recursive: true, force: true });
   }
   mkdirSync(join(folder, "notebooks"), { recursive: true });
-  const notebooks: ReportNotebook[] = [];
-  const failures: string[] = [];
+  const done: (ReportNotebook | undefined)[] = order.notebooks.map(() => undefined);
   const began = performance.now();
-  const elapsed = (): number => (performance.now() - began) / 1000;
-  await writePage(folder, notebooks, elapsed());
-  for (const [index, path] of order.notebooks.entries()) {
-    if (order.signal?.aborted) break;
-    const notebook = basename(path, ".ipynb");
-    log(`${notebook}  (${index + 1} of ${order.notebooks.length})`);
-    const seen = (await readRegistry(folder)).length;
-    const outcome = await runOne(path, order);
-    for (const entry of (await readRegistry(folder)).slice(seen)) log(figureLine(entry));
-    log(`  ${outcome.seconds.toFixed(1)} s`);
-    if (outcome.error !== undefined) {
-      failures.push(outcome.error);
-      log(`  failed: ${outcome.error}`);
+  let lastPage: Promise<void> = Promise.resolve();
+  const page = (): Promise<void> => {
+    lastPage = lastPage.then(() =>
+      writePage(
+        folder,
+        done.filter((one) => one !== undefined),
+        (performance.now() - began) / 1000,
+      ),
+    );
+    return lastPage;
+  };
+  await page();
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < order.notebooks.length && !order.signal?.aborted) {
+      const index = next++;
+      const path = order.notebooks[index]!;
+      const notebook = basename(path, ".ipynb");
+      log(`${notebook}: started  (${index + 1} of ${order.notebooks.length})`);
+      const outcome = await runOne(path, order);
+      log(`${notebook}: ${outcome.seconds.toFixed(1)} s`);
+      for (const entry of await readRegistry(folder)) if (entry.notebook === notebook) log(figureLine(entry));
+      if (outcome.error !== undefined) log(`  failed: ${outcome.error}`);
+      done[index] = { notebook, ...outcome };
+      await page();
     }
-    notebooks.push({ notebook, ...outcome });
-    await writePage(folder, notebooks, elapsed());
-  }
-  return failures;
+  };
+  await Promise.all(Array.from({ length: order.jobs }, worker));
+  return done.flatMap((one) => one?.error ?? []);
 }
 
 type Outcome = Omit<ReportNotebook, "notebook"> & { readonly seconds: number };
@@ -108,7 +121,10 @@ async function writePage(
   notebooks: readonly ReportNotebook[],
   seconds: number,
 ): Promise<void> {
-  const rows: SummaryRow[] = (await readRegistry(folder)).map((entry) => ({
+  const entries = (await readRegistry(folder)).sort((a, b) =>
+    a.notebook < b.notebook ? -1 : Number(a.notebook > b.notebook),
+  );
+  const rows: SummaryRow[] = entries.map((entry) => ({
     notebook: entry.notebook,
     figure: entry.figure,
     headline: entry.headline ?? null,
@@ -162,6 +178,7 @@ async function reportCommand(argv: readonly string[]): Promise<number> {
       only: { type: "string" },
       out: { type: "string", default: "report" },
       timeout: { type: "string", default: "3600" },
+      jobs: { type: "string", default: String(Math.min(4, availableParallelism())) },
       help: { type: "boolean" },
     },
   });
@@ -171,11 +188,14 @@ async function reportCommand(argv: readonly string[]): Promise<number> {
   const notebooks = values.only?.split(",").map((name) => findNotebook(name, all)) ?? notebookFiles(all);
   const timeout = Number(values.timeout);
   if (!(timeout >= 0)) throw new Error(`report: --timeout ${values.timeout}; expected seconds, 0 or more`);
+  const jobs = Number(values.jobs);
+  if (!(Number.isInteger(jobs) && jobs >= 1))
+    throw new Error(`report: --jobs ${values.jobs}; expected 1 or more`);
   const folder = resolve(root, values.out);
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
   const log = (line: string): void => console.log(line);
-  const failures = await makeReport({ notebooks, folder, timeout, signal: stop.signal, log });
+  const failures = await makeReport({ notebooks, folder, timeout, jobs, signal: stop.signal, log });
   log(`report: ${relative(process.cwd(), join(folder, "index.html"))}`);
   for (const failure of failures) console.error(`failed: ${failure.split("\n")[0]}`);
   if (stop.signal.aborted) console.error("stopped; the report holds what had been done");

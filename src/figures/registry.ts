@@ -94,7 +94,9 @@ export async function readRegistry(folder: string): Promise<ReportEntry[]> {
     if (error.code === "ENOENT") return "";
     throw error;
   });
+  // Another notebook may be writing its line this very moment: what has no end yet is not there yet.
   return text
+    .slice(0, text.lastIndexOf("\n") + 1)
     .split("\n")
     .filter((line) => line !== "")
     .map((line, i) => {
