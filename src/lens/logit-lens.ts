@@ -1,14 +1,12 @@
 /**
  * Logit lens: what the model would answer if its residual stream after a layer were read out directly, through the last
- * normalisation and the unembedding.
- *
- * Nothing is computed twice over: each row is put in place of the last layer's output of a sequence of one token, and
- * llama.cpp's own final layers read it out, with the model's own quantisation and softcapping.
+ * normalisation and the unembedding (`readout`).
  */
 import { residPost } from "../engine/hooks.js";
-import type { Positions, Request, RunOptions } from "../engine/request.js";
+import type { Positions, RunOptions } from "../engine/request.js";
 import { type Model, requireHook } from "../model/model.js";
 import type { Prompt } from "../model/prompt.js";
+import { readoutRequest } from "./readout.js";
 
 export interface LogitLensOptions extends RunOptions {
   /** Default: all layers. */
@@ -63,17 +61,13 @@ export async function logitLens(
       values: data.subarray(row * width, (row + 1) * width),
     })),
   );
-  const last = residPost(model.info.layers - 1);
-  const requests: Request[] = rows.map(({ values }) => ({
-    tokens: prompt.tokens.subarray(0, 1),
-    edits: [{ hook: last, positions: [0], op: { type: "replace", rows: values } }],
-    logits: {
-      positions: [0],
+  const requests = rows.map(({ values }) =>
+    readoutRequest(model, prompt.tokens[0]!, values, {
       top: 1,
       logSumExp: true,
       ...(target === undefined ? {} : { tokens: [target], full: true }),
-    },
-  }));
+    }),
+  );
   const cells: LogitLensCell[] = [];
   const tops: number[] = [];
   // Ranks need whole rows of logits, so the cells come in groups.
