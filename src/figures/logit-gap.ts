@@ -38,7 +38,7 @@ export function logitGap(rows: readonly LogitGapRow[], options: LogitGapOptions 
         name: withEnd ? "with the end of the answer" : "without it",
         line: { color, width: 1.3, dash: withEnd ? "solid" : "dash" },
         marker: {
-          size: 4.5,
+          size: own.length > 60 ? 3 : 4.5,
           color: own.map((row) => (row.gap < 0 ? "#ffffff" : color)),
           line: { color, width: 1.2 },
         },
@@ -58,7 +58,8 @@ export function logitGap(rows: readonly LogitGapRow[], options: LogitGapOptions 
       caption: `Smallest teacher-forced margin of the right answer over the true count (n = ${new Set(rows.map((row) => row.count)).size} counts)${change === undefined ? "; it never turns negative" : `; negative (open) from ${change}`}${firstError === undefined ? "" : `; dashed: first wrong answer, ${firstError}`}.`,
       width: options.width ?? "single",
       height: 230,
-      data: [...line(true), ...line(false)],
+      // Where the end is not what decides, both are one line: the one with the end lies on top.
+      data: [...line(false), ...line(true)],
       layout: {
         showlegend: true,
         xaxis: { title: { text: "true count (items)" } },

@@ -62,7 +62,7 @@ export function probeProjection(
     const fit = options.fits?.find((f) => f.layer === layer);
     const second = fit && [
       `R² = ${formatNumber(fit.r2)}`,
-      ...(fit.collapse ? [`collapse ${formatNumber(fit.collapse.at)}`] : []),
+      ...(fit.collapse ? [`collapse ${formatNumber(fit.collapse.at, 4)}`] : []),
     ];
     return panelTitle(panels[p]!, `layer ${layer}`, second?.join(", "));
   });

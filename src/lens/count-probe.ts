@@ -9,6 +9,7 @@ import type { RunOptions } from "../engine/request.js";
 import { signalFor } from "../model/interrupt.js";
 import type { CountObservations } from "./counting-activations.js";
 import { type Collapse, type Extrapolation, extrapolation, probeCollapse } from "./probe-collapse.js";
+import type { ProbeRows } from "./probe-direction.js";
 import { fitProbe, type Probe, pickRows, readings } from "./probe-fit.js";
 import { type Agreement, agreement, type HeldOut, type HeldOutOptions, heldOut } from "./probe-held-out.js";
 import { type PositionPartial, positionPartial } from "./probe-position.js";
@@ -18,7 +19,9 @@ export interface CountProbeOptions extends HeldOutOptions, Pick<RunOptions, "sig
   readonly layers?: readonly number[];
   /** Fit on all counts up to this, right or wrong, for a model without a stable range. Default: the stable ones only. */
   readonly fitTo?: number;
-  /** Share of the range of the fit that the probe behind the extrapolation control sees. Default 0.75. */
+  /** Fit on counts from the first to the second of these only, both included. Default: no bounds. */
+  readonly range?: readonly [from: number, to: number];
+  /** Length of the two stretches behind the extrapolation control, as a share of the range of the fit. Default 0.75. */
   readonly inner?: number;
 }
 
@@ -75,7 +78,7 @@ export async function countProbe(
   observed: CountObservations,
   options: CountProbeOptions = {},
 ): Promise<CountProbe> {
-  const { fitTo, inner = 0.75, onProgress, signal: given, layers: wanted, ...fit } = options;
+  const { fitTo, range, inner = 0.75, onProgress, signal: given, layers: wanted, ...fit } = options;
   const signal = signalFor(given);
   if (!(inner > 0 && inner < 1))
     throw new Error(`countProbe: inner ${inner}; expected a share between 0 and 1`);
@@ -83,9 +86,12 @@ export async function countProbe(
   const missing = wanted?.find((layer) => !captured.includes(layer));
   if (missing !== undefined)
     throw new Error(`countProbe: layer ${missing} was not captured; there are ${captured.join(", ")}`);
-  const used = indices(observed, (i) =>
-    fitTo === undefined ? observed.stable[i]! : observed.counts[i]! <= fitTo,
-  );
+  const [from, until] = range ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const used = indices(observed, (i) => {
+    const count = observed.counts[i]!;
+    const may = fitTo === undefined ? observed.stable[i]! : count <= fitTo;
+    return may && count >= from && count <= until;
+  });
   const fitCounts = used.map((i) => observed.counts[i]!);
   const distinct = new Set(fitCounts).size;
   if (distinct < 4)
@@ -135,16 +141,6 @@ function probeLayer(
   const fitted = new Set(used);
   const plain = indices(observed, (i) => conditions[i] === 0);
   const beyond = plain.filter((i) => counts[i]! > to);
-  const innerTo = Math.floor(inner * to);
-  const seenInside = used.filter((i) => counts[i]! <= innerTo);
-  const canExtrapolate = new Set(seenInside.map((i) => counts[i]!)).size >= 4;
-  const innerProbe = canExtrapolate
-    ? fitProbe(
-        pickRows(rows, seenInside),
-        seenInside.map((i) => counts[i]!),
-        fit,
-      )
-    : undefined;
   const plainCounts = plain.map((i) => counts[i]!);
   const plainRead = plain.map((i) => read[i]!);
   return {
@@ -162,20 +158,7 @@ function probeLayer(
       beyond.length < 2 || plain.length < 6
         ? null
         : probeCollapse(plainRead, plainCounts, Math.max(0.5, 3 * out.rmse)),
-    extrapolation:
-      innerProbe === undefined
-        ? null
-        : extrapolation(
-            readings(innerProbe, pickRows(rows, plain)),
-            plain.map((i) => whole[i]!),
-            plainCounts,
-            {
-              stableTo: to,
-              innerTo,
-              seed: fit.seed ?? 1,
-              resamples: fit.resamples ?? 1000,
-            },
-          ),
+    extrapolation: stretches(rows, counts, used, plain, inner, fit),
     readings: indices(observed, () => true).map((i) => ({
       layer,
       condition: conditions[i]!,
@@ -187,6 +170,36 @@ function probeLayer(
       read: read[i]!,
     })),
   };
+}
+
+/** The lower and the upper stretch of the stable range, each with a probe of its own, followed beyond its end. */
+function stretches(
+  rows: ProbeRows,
+  counts: Int32Array,
+  used: readonly number[],
+  plain: readonly number[],
+  inner: number,
+  fit: HeldOutOptions,
+): Extrapolation | null {
+  const fitted = used.map((i) => counts[i]!);
+  const [lowest, stableTo] = [Math.min(...fitted), Math.max(...fitted)];
+  const distance = Math.round((1 - inner) * (stableTo - lowest + 1));
+  const plainRows = pickRows(rows, plain);
+  const follow = (from: number, to: number): Float64Array | undefined => {
+    const own = used.filter((i) => counts[i]! >= from && counts[i]! <= to);
+    const ownCounts = own.map((i) => counts[i]!);
+    if (new Set(ownCounts).size < 4) return undefined;
+    return readings(fitProbe(pickRows(rows, own), ownCounts, fit), plainRows);
+  };
+  const lower = follow(lowest, stableTo - distance);
+  const upper = follow(lowest + distance, stableTo);
+  if (distance < 1 || lower === undefined || upper === undefined) return null;
+  return extrapolation(
+    lower,
+    upper,
+    plain.map((i) => counts[i]!),
+    { stableTo, innerTo: stableTo - distance, seed: fit.seed ?? 1, resamples: fit.resamples ?? 1000 },
+  );
 }
 
 function indices({ counts }: CountObservations, keep: (i: number) => boolean): number[] {

@@ -2,10 +2,12 @@
 export * from "./count-probe.js";
 export * from "./counting-activations.js";
 export type { ForcedCount } from "./forced-answers.js";
+export * from "./gap-claim.js";
 export * from "./logit-gap.js";
 export * from "./logit-lens.js";
 export * from "./overtaking.js";
 export * from "./patch-sweep.js";
+export * from "./probe-claim.js";
 export * from "./probe-collapse.js";
 export type { ProbeEstimator, ProbeRows } from "./probe-direction.js";
 export * from "./probe-fit.js";

@@ -1,8 +1,9 @@
 /**
  * Where the projection leaves its line: the collapse of the count's coordinate (second paper, Figure 4b), with an interval.
  *
- * A line that ends where its fit ends proves nothing, since any curve does that. So the same is asked of a probe that never saw
- * the upper part of the stable range: errors just beyond *its* end, where the model still answers rightly, are the control.
+ * A line that ends where its fit ends proves nothing, since any curve does that. So two probes are fitted to stretches of the same
+ * length, one at the lower and one at the upper end of the stable range, and both are followed equally far beyond their end: the
+ * first into counts that the model still gets right (the control), the second over the boundary.
  */
 import { bootstrap } from "../stats/bootstrap.js";
 import { type ChangePoint, changePoint } from "../stats/change-point.js";
@@ -52,7 +53,7 @@ export function probeCollapse(
 export interface ExtrapolationOptions {
   /** Largest count of the stable range. */
   readonly stableTo: number;
-  /** Largest count the inner probe was fitted on. */
+  /** Largest count the lower probe was fitted on. */
   readonly innerTo: number;
   /** Default 1. */
   readonly seed?: number;
@@ -63,9 +64,9 @@ export interface ExtrapolationOptions {
 export interface Extrapolation {
   /** Items beyond the end of its own fit to which each of the two probes is followed. */
   readonly distance: number;
-  /** Mean absolute error in items of the inner probe over `(innerTo, stableTo]`: what extrapolating costs while counting works. */
+  /** Mean absolute error in items of the lower probe over `(innerTo, stableTo]`: what extrapolating costs while counting works. */
   readonly within: number;
-  /** That of the probe of the whole stable range, as far beyond its end. */
+  /** That of the upper probe, as far beyond `stableTo`. */
   readonly beyond: number;
   /** beyond - within, bootstrap over whole counts. Above 0: more is lost at the boundary than extrapolating costs. */
   readonly excess: Interval;
@@ -75,12 +76,14 @@ export interface Extrapolation {
  * Extrapolation by the same distance, inside the stable range and out of it. Null where no more than two counts lie in either
  * stretch.
  *
- * @param inner counts read by the probe fitted up to `innerTo`, `[row]`
- * @param outer counts read by the probe fitted up to `stableTo`, `[row]`
+ * Weakness: of a coordinate whose curvature itself grows with the count, the upper stretch costs more without any boundary.
+ *
+ * @param lower counts read by the probe fitted up to `innerTo`, `[row]`
+ * @param upper counts read by the probe fitted up to `stableTo`, on as long a stretch, `[row]`
  */
 export function extrapolation(
-  inner: ArrayLike<number>,
-  outer: ArrayLike<number>,
+  lower: ArrayLike<number>,
+  upper: ArrayLike<number>,
   counts: ArrayLike<number>,
   options: ExtrapolationOptions,
 ): Extrapolation | null {
@@ -95,8 +98,8 @@ export function extrapolation(
   const distinct = (rows: readonly number[]): number => new Set(rows.map((i) => counts[i]!)).size;
   if (distinct(control) < 3 || distinct(tested) < 3) return null;
   const error = new Map<number, number>();
-  for (const i of control) error.set(i, Math.abs(inner[i]! - counts[i]!));
-  for (const i of tested) error.set(i, Math.abs(outer[i]! - counts[i]!));
+  for (const i of control) error.set(i, Math.abs(lower[i]! - counts[i]!));
+  for (const i of tested) error.set(i, Math.abs(upper[i]! - counts[i]!));
   const rows = [...control, ...tested];
   const mean = (of: readonly number[]): number => of.reduce((sum, i) => sum + error.get(i)!, 0) / of.length;
   const excess = bootstrap(

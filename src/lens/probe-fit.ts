@@ -10,7 +10,7 @@ import { directionSolver, dot, type ProbeEstimator, type ProbeRows } from "./pro
 export interface ProbeOptions {
   /** Default `ridge`. See `probe-direction` for what each is and is not. */
   readonly estimator?: ProbeEstimator;
-  /** Only `ridge`: its penalty as a share of the rows' mean sum of squares a dimension; above 0. Default 0.001. */
+  /** Only `ridge`: its penalty as a share of the rows' mean sum of squares a dimension; above 0. Default 0.003. */
   readonly penalty?: number;
 }
 
@@ -42,7 +42,7 @@ export interface Probe {
   read(row: ArrayLike<number>): number;
 }
 
-export const DEFAULT_PENALTY = 0.001;
+export const DEFAULT_PENALTY = 0.003;
 
 /**
  * Fits a probe. `counts` has one number a row; at least 3 different ones.

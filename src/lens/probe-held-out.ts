@@ -18,7 +18,7 @@ import {
 } from "./probe-fit.js";
 
 export interface HeldOutOptions extends ProbeOptions {
-  /** Groups of counts, each read by a probe of the others. Default 5; fewer where there are fewer counts. */
+  /** Groups of counts, each read by a probe of the others. Default 10; fewer where there are fewer counts. */
   readonly folds?: number;
   /** Times the counts are shuffled for the control. Default 99: the smallest p is then 0.01. 0 for no control. */
   readonly permutations?: number;
@@ -45,13 +45,15 @@ export interface PermutationControl {
   /** Held-out R2 with the counts shuffled (as a relabelling of whole counts), each time. */
   readonly r2: readonly number[];
   readonly highest: number;
+  /** Largest squared correlation of a shuffled reading with its counts: R2 alone makes the control look worse than it is. */
+  readonly highestCorrelation2: number;
   /** (1 + shuffles that reach the true R2) / (1 + shuffles). */
   readonly p: number;
 }
 
 /** Held-out reading of every row. Needs at least 4 different counts; refuses what `fitProbe` refuses. */
 export function heldOut(rows: ProbeRows, counts: ArrayLike<number>, options: HeldOutOptions = {}): HeldOut {
-  const { estimator = "ridge", penalty = DEFAULT_PENALTY, folds = 5, permutations = 99, seed = 1 } = options;
+  const { estimator = "ridge", penalty = DEFAULT_PENALTY, folds = 10, permutations = 99, seed = 1 } = options;
   checkRows("heldOut", rows, counts, 4);
   checkOptions("heldOut", estimator, penalty);
   if (!Number.isInteger(folds) || folds < 2)
@@ -99,15 +101,20 @@ export function heldOut(rows: ProbeRows, counts: ArrayLike<number>, options: Hel
   return { read, r2, rmse, interval, folds: groups, control: permutations === 0 ? null : control() };
 
   function control(): PermutationControl {
-    const shuffled: number[] = [];
+    const shuffled: Agreement[] = [];
     for (let k = 0; k < permutations; k++) {
       const relabelled = draw.stream("shuffle", k).shuffle(distinct);
       const label = new Map(distinct.map((count, i) => [count, relabelled[i]!]));
       const labels = Array.from(counts, (count) => label.get(count)!);
-      shuffled.push(agreement(readWith(labels), labels).r2);
+      shuffled.push(agreement(readWith(labels), labels));
     }
-    const reached = shuffled.filter((value) => value >= r2).length;
-    return { r2: shuffled, highest: Math.max(...shuffled), p: (1 + reached) / (1 + permutations) };
+    const all = shuffled.map((one) => one.r2);
+    return {
+      r2: all,
+      highest: Math.max(...all),
+      highestCorrelation2: Math.max(...shuffled.map(({ correlation2 }) => correlation2)),
+      p: (1 + all.filter((value) => value >= r2).length) / (1 + permutations),
+    };
   }
 }
 

@@ -2,8 +2,10 @@
  * Is it one counter? Probes of one motif or length range on the rows of another (second paper, section 3: "the state is syntax
  * sensitive").
  */
+import type { CountProbeLayer } from "./count-probe.js";
+import type { CountObservations } from "./counting-activations.js";
 import { dot, type ProbeRows } from "./probe-direction.js";
-import { type Probe, readings } from "./probe-fit.js";
+import { type Probe, pickRows, readings } from "./probe-fit.js";
 import { agreement } from "./probe-held-out.js";
 
 export interface TransferSet {
@@ -27,6 +29,23 @@ export interface Transfer {
   readonly r2: number;
   /** Squared correlation of the count read with the count: the best R2 after refitting offset and scale. */
   readonly correlation2: number;
+}
+
+/** A set from what `countProbe` found at a layer of these observations: its probe, the rows of its fit, and what it read in them. */
+export function transferSet(name: string, observed: CountObservations, found: CountProbeLayer): TransferSet {
+  const layer = observed.layers.find((one) => one.layer === found.layer);
+  if (layer === undefined)
+    throw new Error(
+      `transferSet: layer ${found.layer} is not among those observed for ${JSON.stringify(name)}`,
+    );
+  const fitted = found.readings.flatMap((reading, i) => (reading.fitted ? [i] : []));
+  return {
+    name,
+    probe: found.probe,
+    rows: pickRows(layer.rows, fitted),
+    counts: fitted.map((i) => observed.counts[i]!),
+    heldOut: fitted.map((i) => found.readings[i]!.read),
+  };
 }
 
 /** Every probe on every set's rows, its own included (held out there). All sets need the same width. */

@@ -1,4 +1,6 @@
 /** Activations with a count planted in them: known direction, slope, noise and, where wanted, a collapse. */
+import { residPost } from "../../src/engine/hooks.js";
+import type { CountObservations } from "../../src/lens/counting-activations.js";
 import type { ProbeRows } from "../../src/lens/probe-direction.js";
 import { random } from "../../src/stats/random.js";
 
@@ -56,3 +58,36 @@ export const cosine = (a: ArrayLike<number>, b: ArrayLike<number>): number => {
 
 export const upTo = (to: number, times = 1): number[] =>
   Array.from({ length: to * times }, (_, i) => 1 + (i % to));
+
+export interface ObservationPlan extends Omit<Plan, "counts" | "nuisance"> {
+  /** Counts 1 to this. */
+  readonly to: number;
+  /** Largest count answered rightly, in every condition. */
+  readonly exactTo: number;
+  /** Token offset of the list in each condition; the first is the plain one. Default 0, 37, 90, 160. */
+  readonly offsets?: readonly number[];
+  /** What is planted in place of the count, e.g. a position or a curve. Default: the count. */
+  readonly shown?: (count: number, offset: number) => number;
+}
+
+/** Observations of a made-up model at layer 0. */
+export function plantedObservations(plan: ObservationPlan): CountObservations {
+  const { to, exactTo, offsets = [0, 37, 90, 160], shown = (count: number) => count } = plan;
+  const asked = offsets.flatMap((offset, condition) =>
+    upTo(to).map((count) => ({ count, offset, condition })),
+  );
+  const { data, width } = planted({
+    ...plan,
+    counts: asked.map(({ count, offset }) => shown(count, offset)),
+  });
+  const right = asked.map(({ count }) => count <= exactTo);
+  return {
+    at: "final",
+    counts: Int32Array.from(asked, ({ count }) => count),
+    positions: Int32Array.from(asked, ({ count, offset }) => offset + 2 * count),
+    conditions: Int32Array.from(asked, ({ condition }) => condition),
+    correct: right,
+    stable: right,
+    layers: [{ layer: 0, hook: residPost(0), rows: { data, width } }],
+  };
+}
