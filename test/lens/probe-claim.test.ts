@@ -8,6 +8,7 @@ const plan = { to: 90, exactTo: 60, width: 24, slope: 0.5, noise: 0.1, seed: 6 }
 async function claimOf(changes: Partial<ObservationPlan>, options: CountProbeOptions = {}) {
   const fit = await countProbe(plantedObservations({ ...plan, ...changes }), {
     permutations: 39,
+    resamples: 200,
     ...options,
   });
   return probeClaim(fit, bestLayer(fit), 61);
