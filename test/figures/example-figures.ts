@@ -16,8 +16,10 @@ import { interference } from "../../src/figures/interference.js";
 import { logitGap } from "../../src/figures/logit-gap.js";
 import { logitLens } from "../../src/figures/logit-lens.js";
 import { motifGrid } from "../../src/figures/motif-grid.js";
+import { overtakingMap } from "../../src/figures/overtaking-map.js";
 import { patchEffect } from "../../src/figures/patch-effect.js";
 import { patchHeatmap } from "../../src/figures/patch-heatmap.js";
+import { probeLayers } from "../../src/figures/probe-layers.js";
 import { probeProjection } from "../../src/figures/probe-projection.js";
 import { saeProfiles } from "../../src/figures/sae-profiles.js";
 import { speedBars } from "../../src/figures/speed-bars.js";
@@ -249,6 +251,32 @@ export const figures: Record<string, () => FigureSpec> = {
         })),
       ),
       { firstError: 27 },
+    ),
+  "probe-layers": () =>
+    probeLayers(
+      range(0, 7).flatMap((layer) => {
+        const r2 = 1 - 0.9 * Math.exp(-layer);
+        return [
+          { layer, series: "final token", r2, low: r2 - 0.05, high: Math.min(1, r2 + 0.02) },
+          { layer, series: `items ${HOSTILE}`, r2: 0.8 * r2 - 0.3 * Number(layer === 0) },
+          { layer, series: "shuffled", r2: -0.4 - noise(layer), control: true },
+        ];
+      }),
+      { level: 0.98 },
+    ),
+  "overtaking-map": () =>
+    overtakingMap(
+      range(0, 7).flatMap((layer) =>
+        range(15, 38).map((count) => ({
+          layer,
+          count,
+          against: 40,
+          gap: (count < 27 ? 1.5 * layer : -2 * layer) + 4 * (noise(count + layer) - 0.5),
+          right: String(count % 10),
+          wrong: HOSTILE,
+          correct: count < 27,
+        })),
+      ),
     ),
   "patch-heatmap": () =>
     patchHeatmap(

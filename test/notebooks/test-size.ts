@@ -18,6 +18,13 @@ const SMALL: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "04-collapse": { model: "tally-25k", models: ["tally-25k", "tally-100k"] },
   "05-motifs": { model: "tally-25k" },
   "06-interference": { model: "tally-25k", counts: [32, 64], trials: 2 },
+  "07-count-probe": {
+    model: "tally-25k",
+    fillers: 1,
+    permutations: 19,
+    motifs: [{ item: "b", delimiter: " " }],
+  },
+  "08-logit-gap": { model: "tally-25k", models: ["tally-25k", "tally-100k"] },
   "13-memorisation-or-algorithm": { models: ["tally-25k", "tally-100k"], upTo: 24 },
 };
 
