@@ -35,7 +35,7 @@ export function logitGap(rows: readonly LogitGapRow[], options: LogitGapOptions 
         mode: "lines+markers",
         x: own.map((row) => row.count),
         y: own.map((row) => row.gap),
-        name: withEnd ? "with the end of the answer" : "without it",
+        name: withEnd ? "with the end of the answer" : "without the end",
         line: { color, width: 1.3, dash: withEnd ? "solid" : "dash" },
         marker: {
           size: own.length > 60 ? 3 : 4.5,

@@ -6,7 +6,7 @@
  */
 import { hookName } from "../engine/hooks.js";
 import type { RunOptions } from "../engine/request.js";
-import { signalFor } from "../model/interrupt.js";
+import { watched } from "../model/watched.js";
 import type { CountObservations } from "./counting-activations.js";
 import { type Collapse, type Extrapolation, extrapolation, probeCollapse } from "./probe-collapse.js";
 import type { ProbeRows } from "./probe-direction.js";
@@ -78,8 +78,7 @@ export async function countProbe(
   observed: CountObservations,
   options: CountProbeOptions = {},
 ): Promise<CountProbe> {
-  const { fitTo, range, inner = 0.75, onProgress, signal: given, layers: wanted, ...fit } = options;
-  const signal = signalFor(given);
+  const { fitTo, range, inner = 0.75, onProgress: report, signal: given, layers: wanted, ...fit } = options;
   if (!(inner > 0 && inner < 1))
     throw new Error(`countProbe: inner ${inner}; expected a share between 0 and 1`);
   const captured = observed.layers.map(({ layer }) => layer);
@@ -100,15 +99,19 @@ export async function countProbe(
         "expected at least 4 that the model answers rightly; ask smaller counts, or fit on wrong answers too with fitTo",
     );
   const to = Math.max(...fitCounts);
-  const layers: CountProbeLayer[] = [];
   const chosen = observed.layers.filter(({ layer }) => wanted?.includes(layer) ?? true);
-  for (const one of chosen) {
-    // A promise alone would let no interrupt in.
-    await new Promise((resolve) => setImmediate(resolve));
-    signal.throwIfAborted();
-    layers.push(probeLayer(observed, one, used, to, inner, fit));
-    onProgress?.({ what: "probing", done: layers.length, total: chosen.length, unit: "layers" });
-  }
+  const asked: RunOptions = { ...(given && { signal: given }), ...(report && { onProgress: report }) };
+  const layers = await watched("probing", asked, async ({ signal, onProgress }) => {
+    const found: CountProbeLayer[] = [];
+    for (const one of chosen) {
+      // A promise alone would let no interrupt in.
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+      found.push(probeLayer(observed, one, used, to, inner, fit));
+      onProgress?.({ what: "probing", done: found.length, total: chosen.length, unit: "layers" });
+    }
+    return found;
+  });
   return {
     at: observed.at,
     fittedOn: fitTo === undefined ? "stable counts" : "all counts up to fitTo",
