@@ -33,7 +33,7 @@ export interface CountingActivationsOptions extends RunOptions {
   readonly final?: number;
   /** Of the fillers. Default 1. */
   readonly seed?: number;
-  /** Of an answer. Default 16. */
+  /** Of an answer. Default 64. */
   readonly maxTokens?: number;
 }
 
@@ -80,7 +80,7 @@ export async function countingActivations(
   model: Model,
   options: CountingActivationsOptions = {},
 ): Promise<CountingActivations> {
-  const { hook = residPost, fillers = 7, fillerWords = 24, final = -1, seed = 1, maxTokens = 16 } = options;
+  const { hook = residPost, fillers = 7, fillerWords = 24, final = -1, seed = 1, maxTokens = 64 } = options;
   const counts = checkCounts("countingActivations", options.counts ?? upTo(64));
   const layers = options.layers ?? upTo(model.info.layers).map((layer) => layer - 1);
   if (layers.length === 0) throw new Error("countingActivations: no layers; expected at least one");

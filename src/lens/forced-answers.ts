@@ -30,7 +30,7 @@ export interface ForcedCount {
 }
 
 export interface ForcedOptions extends RunOptions {
-  /** Most tokens of an answer that is decoded. Default 16. */
+  /** Most tokens of an answer that is decoded. Default 64. */
   readonly maxTokens?: number;
   /** Activations to read at positions of the prompt, by the prompt's index. */
   readonly captures?: (index: number) => readonly Capture[];
@@ -56,7 +56,7 @@ export async function forcedAnswers(
   counts: readonly number[],
   options: ForcedOptions = {},
 ): Promise<ForcedAnswers> {
-  const { maxTokens = 16, captures, ...run } = options;
+  const { maxTokens = 64, captures, ...run } = options;
   checkContext(model, prompts, maxTokens);
   const { endTokens } = model.info;
   if (endTokens.length === 0)

@@ -12,7 +12,7 @@ export interface LogitGapOptions extends RunOptions {
   readonly counts?: readonly number[];
   /** Item, delimiter, instruction and its place, filler. */
   readonly prompt?: CountingOptions;
-  /** Of an answer that has to be decoded. Default 16. */
+  /** Of an answer that has to be decoded. Default 64. */
   readonly maxTokens?: number;
 }
 

@@ -85,7 +85,7 @@ describe("forcedAnswers on tally-25k", () => {
   it("refuses prompts beyond the context", async () => {
     const long = await model.prompts([countingPrompt(600)]);
     await expect(forcedAnswers(model, long, [600])).rejects.toThrow(
-      /the longest prompt has \d+ tokens and needs 16 more for its answer; the context of .* is 1024; ask smaller counts/,
+      /the longest prompt has \d+ tokens and needs 64 more for its answer; the context of .* is 1024; ask smaller counts/,
     );
   });
 });
