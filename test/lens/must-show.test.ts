@@ -9,12 +9,9 @@ import { bestLayer, probeClaim } from "../../src/lens/probe-claim.js";
 import type { Model } from "../../src/model/model.js";
 import { open } from "../../src/model/open.js";
 
-const counts = Array.from({ length: 160 }, (_, i) => i + 1);
+const counts = Array.from({ length: 150 }, (_, i) => i + 1);
 
-/**
- * Lowest R2 of the best layer. The goal is 0.98 for both; the largest organism holds the count in a code that a line through 128
- * counts in 160 dimensions reads less exactly (0.97 at most, whatever the penalty and the hook point).
- */
+/** Lowest R2 of the best layer: the goal is 0.98, and a lower bound says that an organism's code is not that straight a line. */
 const least = { "tally-400k": 0.98, "tally-1m6": 0.92 };
 
 describe.each(Object.entries(least))("%s", (name, lowest) => {
@@ -22,7 +19,7 @@ describe.each(Object.entries(least))("%s", (name, lowest) => {
   let seen: CountingActivations;
   beforeAll(async () => {
     model = await open(name, { gpu: false, threads: 1, isolated: false });
-    seen = await countingActivations(model, { counts, fillers: 3, fillerWords: 20 });
+    seen = await countingActivations(model, { counts, fillers: 2, fillerWords: 20 });
   }, 600_000);
   afterAll(() => model.close());
 
