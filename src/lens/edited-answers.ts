@@ -5,10 +5,14 @@
  * Every cell's given answer is forced in one evaluation, one forest for all of them. A cell in which every forced token is the model's own
  * choice is thereby decoded; the others are decoded token by token.
  */
-import type { Edit, EvaluationStats, GenerateOptions, Mode } from "../engine/request.js";
+import type { Edit, EvaluationStats, GenerateOptions, Mode, Progress } from "../engine/request.js";
 import type { Model } from "../model/model.js";
 import { parseCount } from "../tasks/parse-count.js";
 import { forcedLogits, forcedMargin } from "./forced-margin.js";
+
+/** Own tokens of a decoding group, in chunks of the engine; and those reckoned for an answer. */
+const OWN_CHUNKS = 3;
+const ANSWER_ROOM = 4;
 
 export interface EditedCell {
   readonly tokens: Int32Array;
@@ -69,13 +73,13 @@ export async function editedAnswers(
     margins[i]!.gap > 0 && answers.get(answer)!.length < maxTokens ? [] : [i],
   );
   const stats: EvaluationStats[] = [forced.stats];
-  if (open.length > 0) {
+  for (const group of groupsOf(open, cells, model.info.settings.chunkTokens)) {
     const decoded = await model.generate(
-      open.map((i) => ({ tokens: cells[i]!.tokens, edits: cells[i]!.edits })),
-      { ...run, maxTokens },
+      group.map((i) => ({ tokens: cells[i]!.tokens, edits: cells[i]!.edits })),
+      { ...run, maxTokens, ...(onProgress && { onProgress: ofAll(onProgress, group, open) }) },
     );
     decoded.generations.forEach(({ text }, k) => {
-      texts[open[k]!] = text;
+      texts[group[k]!] = text;
     });
     stats.push(decoded.stats);
   }
@@ -87,6 +91,44 @@ export async function editedAnswers(
     })),
     stats: addStats(stats),
   };
+}
+
+/**
+ * Cells decoded at once. A group keeps every cell's own tokens in the KV cache to its end, and each new token looks at all of them, so
+ * a group's own tokens are held to a few chunks; what its cells share is evaluated once a group.
+ */
+function groupsOf(open: readonly number[], cells: readonly EditedCell[], chunk: number): number[][] {
+  const groups: number[][] = [];
+  let own = Number.POSITIVE_INFINITY;
+  for (const i of open) {
+    const { tokens, edits } = cells[i]!;
+    const first = edits.flatMap(({ positions }) => (positions === "all" ? [0] : positions));
+    const from = Math.min(tokens.length, ...first.map((p) => (p < 0 ? tokens.length + p : p)));
+    const needed = tokens.length - from + ANSWER_ROOM;
+    if (own + needed > OWN_CHUNKS * chunk) {
+      groups.push([]);
+      own = 0;
+    }
+    groups.at(-1)!.push(i);
+    own += needed;
+  }
+  return groups;
+}
+
+/** Progress of one group as a part of all that is decoded. */
+function ofAll(
+  onProgress: (progress: Progress) => void,
+  group: readonly number[],
+  all: readonly number[],
+): (progress: Progress) => void {
+  const before = all.indexOf(group[0]!);
+  return ({ done, total }) =>
+    onProgress({
+      what: "decoding",
+      done: before + Math.floor((group.length * done) / total),
+      total: all.length,
+      unit: "answers",
+    });
 }
 
 async function tokensOf(model: Model, texts: ReadonlySet<string>): Promise<Map<string, Int32Array>> {
