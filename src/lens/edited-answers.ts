@@ -10,8 +10,8 @@ import type { Model } from "../model/model.js";
 import { parseCount } from "../tasks/parse-count.js";
 import { forcedLogits, forcedMargin } from "./forced-margin.js";
 
-/** Own tokens of a decoding group, in chunks of the engine; and those reckoned for an answer. */
-const OWN_CHUNKS = 3;
+/** Tokens of a decoding group, in chunks of the engine; and those reckoned for an answer. */
+const GROUP_CHUNKS = 3;
 const ANSWER_ROOM = 4;
 
 export interface EditedCell {
@@ -73,15 +73,21 @@ export async function editedAnswers(
     margins[i]!.gap > 0 && answers.get(answer)!.length < maxTokens ? [] : [i],
   );
   const stats: EvaluationStats[] = [forced.stats];
+  let done = 0;
   for (const group of groupsOf(open, cells, model.info.settings.chunkTokens)) {
     const decoded = await model.generate(
       group.map((i) => ({ tokens: cells[i]!.tokens, edits: cells[i]!.edits })),
-      { ...run, maxTokens, ...(onProgress && { onProgress: ofAll(onProgress, group, open) }) },
+      {
+        ...run,
+        maxTokens,
+        ...(onProgress && { onProgress: ofAll(onProgress, done, group.length, open.length) }),
+      },
     );
     decoded.generations.forEach(({ text }, k) => {
       texts[group[k]!] = text;
     });
     stats.push(decoded.stats);
+    done += group.length;
   }
   return {
     answers: cells.map((_, i) => ({
@@ -94,39 +100,48 @@ export async function editedAnswers(
 }
 
 /**
- * Cells decoded at once. A group keeps every cell's own tokens in the KV cache to its end, and each new token looks at all of them, so
- * a group's own tokens are held to a few chunks; what its cells share is evaluated once a group.
+ * Cells decoded at once. A group keeps all its tokens in the KV cache to its end, and each new token looks at all of them, so a group is held
+ * to a few chunks: the prompts in it, and what each cell has of its own. Cells of one prompt come together; what they share is evaluated
+ * once a group.
  */
 function groupsOf(open: readonly number[], cells: readonly EditedCell[], chunk: number): number[][] {
+  const order = new Map<Int32Array, number>();
+  for (const i of open) if (!order.has(cells[i]!.tokens)) order.set(cells[i]!.tokens, order.size);
+  const promptOf = (i: number): number => order.get(cells[i]!.tokens)!;
   const groups: number[][] = [];
-  let own = Number.POSITIVE_INFINITY;
-  for (const i of open) {
-    const { tokens, edits } = cells[i]!;
-    const first = edits.flatMap(({ positions }) => (positions === "all" ? [0] : positions));
-    const from = Math.min(tokens.length, ...first.map((p) => (p < 0 ? tokens.length + p : p)));
-    const needed = tokens.length - from + ANSWER_ROOM;
-    if (own + needed > OWN_CHUNKS * chunk) {
+  let held = 0;
+  for (const i of [...open].sort((a, b) => promptOf(a) - promptOf(b))) {
+    const { tokens } = cells[i]!;
+    const own = tokens.length - firstEdited(cells[i]!) + ANSWER_ROOM;
+    const last = groups.at(-1)?.at(-1);
+    const isNew = last === undefined || promptOf(last) !== promptOf(i);
+    held += own + (isNew ? tokens.length : 0);
+    if (last === undefined || held > GROUP_CHUNKS * chunk) {
       groups.push([]);
-      own = 0;
+      held = own + tokens.length;
     }
     groups.at(-1)!.push(i);
-    own += needed;
   }
   return groups;
 }
 
-/** Progress of one group as a part of all that is decoded. */
+function firstEdited({ tokens, edits }: EditedCell): number {
+  const positions = edits.flatMap((edit) => (edit.positions === "all" ? [0] : edit.positions));
+  return Math.min(tokens.length, ...positions.map((at) => (at < 0 ? tokens.length + at : at)));
+}
+
+/** Progress of one group as a part of all that is decoded; `before` answers are there already. */
 function ofAll(
   onProgress: (progress: Progress) => void,
-  group: readonly number[],
-  all: readonly number[],
+  before: number,
+  group: number,
+  all: number,
 ): (progress: Progress) => void {
-  const before = all.indexOf(group[0]!);
   return ({ done, total }) =>
     onProgress({
       what: "decoding",
-      done: before + Math.floor((group.length * done) / total),
-      total: all.length,
+      done: before + Math.floor((group * done) / total),
+      total: all,
       unit: "answers",
     });
 }

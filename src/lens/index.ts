@@ -1,6 +1,8 @@
 /** Lenses: what goes on inside a model. */
 
 export * from "./attention-knockout.js";
+export * from "./clamp.js";
+export * from "./clamp-effects.js";
 export * from "./count-probe.js";
 export * from "./counting-activations.js";
 export * from "./edited-answers.js";
@@ -24,3 +26,4 @@ export * from "./probe-position.js";
 export * from "./probe-transfer.js";
 export * from "./resample.js";
 export * from "./stable-counts.js";
+export * from "./steering.js";

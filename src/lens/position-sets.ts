@@ -7,6 +7,8 @@ import type { Prompt } from "../model/prompt.js";
 export type PositionSet =
   /** The last token of each item. */
   | "items"
+  /** The tokens between the first item and the last that end no item. A list of one item has none. */
+  | "delimiters"
   /** Every token from the first item to the last. Resampled as one run, so that rows of items and delimiters mix. */
   | "items and delimiters"
   /** The whole prompt but its last token: before the list and after it token by token, the list as above. */
@@ -21,6 +23,7 @@ export type PositionSet =
 
 export const POSITION_SETS: readonly PositionSet[] = [
   "items",
+  "delimiters",
   "items and delimiters",
   "all but last",
   "final token",
@@ -44,6 +47,14 @@ export function positionRuns(prompt: Prompt, set: PatchPositions, where: string)
     return [Int32Array.from(set, (position) => placed(position, length, where))];
   }
   switch (set) {
+    case "delimiters": {
+      const items = new Set(named(prompt, "items", where));
+      const between = span(...listEnds(prompt, where)).filter((position) => !items.has(position));
+      if (between.length > 0) return [between];
+      throw new Error(
+        `${where} has no tokens between its items; expected at least two items with a delimiter`,
+      );
+    }
     case "items and delimiters":
       return [span(...listEnds(prompt, where))];
     case "all but last": {

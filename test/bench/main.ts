@@ -4,6 +4,7 @@ import type { Bench } from "./line.js";
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   capture: () => import("./capture.js"),
   forest: () => import("./forest.js"),
+  patch: () => import("./patch.js"),
   zeh: () => import("./zeh.js"),
   regressions: () => import("./regressions.js"),
 };
