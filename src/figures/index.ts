@@ -35,6 +35,7 @@ export * from "./report-page.js";
 export * from "./sae-profiles.js";
 export * from "./show.js";
 export * from "./speed-bars.js";
+export * from "./steering-curve.js";
 export * from "./table.js";
 export * from "./token-frontier.js";
 export * from "./token-strip.js";

@@ -35,7 +35,7 @@ export interface ClampOptions extends EditedAnswersOptions {
   readonly counts?: readonly number[];
   /** How many failures are clamped, drawn from all that are found. Default 40, as in the paper; fewer where fewer fail. */
   readonly trials?: number;
-  /** Prompts a count: the first plain, the others after neutral filler of 1 to 24 words. Default 2. */
+  /** Prompts a count: the first plain, the others after neutral filler of 1 to 24 words, which share nothing. Default 1. */
   readonly prompts?: number;
   /** The prompt of a count, after some filler ("" for none). Default `countingPrompt(count, { filler })`. */
   readonly prompt?: (count: number, filler: string) => PromptParts;
@@ -95,7 +95,7 @@ export async function clampCounts(
   probes: readonly LayerProbe[],
   options: ClampOptions = {},
 ): Promise<Clamps> {
-  const { trials: wanted = 40, prompts: each = 2, final = -1, seed = 0, signal, onProgress } = options;
+  const { trials: wanted = 40, prompts: each = 1, final = -1, seed = 0, signal, onProgress } = options;
   const {
     prompt = (count: number, filler: string) => countingPrompt(count, filler === "" ? {} : { filler }),
   } = options;
@@ -151,8 +151,9 @@ export async function clampCounts(
 
   const cells: { label: Pick<ClampTrial, "condition" | "direction" | "trial" | "moved">; edits: Edit[] }[] =
     [];
-  for (const condition of conditions) {
-    const shifts = await shiftsOf(model, subjects, condition.layers, byLayer, final, run);
+  const allShifts = await shiftsOf(model, subjects, conditions, byLayer, final, run);
+  conditions.forEach((condition, c) => {
+    const shifts = allShifts[c]!;
     const generated = condition.generated === true ? { generated: true } : {};
     subjects.forEach(({ count }, trial) => {
       const moved = shifts[trial]!.reduce((sum, shift) => sum + Math.abs(shift), 0);
@@ -178,7 +179,7 @@ export async function clampCounts(
         })),
       });
     });
-  }
+  });
   const after = await editedAnswers(
     model,
     cells.map(({ label, edits }) => {
@@ -248,29 +249,37 @@ export function clampEdits(layers: readonly number[], probes: Probes, count: num
   });
 }
 
-/** `[trial][layer]` how far each clamp moves the row, given the clamps of the layers before it. One token a request: prompts are shared. */
+/** `[condition][trial][layer]` how far each clamp moves the row, given the clamps of the layers before it: one token a request. */
 async function shiftsOf(
   model: Model,
   subjects: readonly Subject[],
-  layers: readonly number[],
+  conditions: readonly ClampCondition[],
   probes: Probes,
   final: number,
   run: EditedAnswersOptions,
-): Promise<number[][]> {
-  const { results } = await model.evaluate(
+): Promise<number[][][]> {
+  const steps = conditions.flatMap(({ layers }) =>
     subjects.flatMap(({ prompt, count }) =>
-      layers.map((layer, l) => ({
-        tokens: prompt.tokens,
-        edits: clampEdits(layers.slice(0, l), probes, count, final),
-        captures: [{ hook: residPost(layer), positions: [final] }],
-      })),
+      layers.map((layer, l) => ({ prompt, count, layer, before: layers.slice(0, l) })),
     ),
+  );
+  const { results } = await model.evaluate(
+    steps.map(({ prompt, count, layer, before }) => ({
+      tokens: prompt.tokens,
+      edits: clampEdits(before, probes, count, final),
+      captures: [{ hook: residPost(layer), positions: [final] }],
+    })),
     engineOptions(run),
   );
-  return subjects.map(({ count }, s) =>
-    layers.map((layer, l) => {
-      const { expected, project } = probes.get(layer)!;
-      return expected(count) - project(results[s * layers.length + l]!.captures[0]!.data);
+  const shifts = steps.map(({ count, layer }, i) => {
+    const { expected, project } = probes.get(layer)!;
+    return expected(count) - project(results[i]!.captures[0]!.data);
+  });
+  let next = 0;
+  return conditions.map(({ layers }) =>
+    subjects.map(() => {
+      next += layers.length;
+      return shifts.slice(next - layers.length, next);
     }),
   );
 }

@@ -112,10 +112,9 @@ function groupsOf(open: readonly number[], cells: readonly EditedCell[], chunk: 
   let held = 0;
   for (const i of [...open].sort((a, b) => promptOf(a) - promptOf(b))) {
     const { tokens } = cells[i]!;
-    const own = tokens.length - firstEdited(cells[i]!) + ANSWER_ROOM;
     const last = groups.at(-1)?.at(-1);
-    const isNew = last === undefined || promptOf(last) !== promptOf(i);
-    held += own + (isNew ? tokens.length : 0);
+    const own = tokens.length - firstEdited(cells[i]!) + ANSWER_ROOM;
+    held += own + (last === undefined ? 0 : tokens.length - shared(cells[last]!.tokens, tokens));
     if (last === undefined || held > GROUP_CHUNKS * chunk) {
       groups.push([]);
       held = own + tokens.length;
@@ -123,6 +122,13 @@ function groupsOf(open: readonly number[], cells: readonly EditedCell[], chunk: 
     groups.at(-1)!.push(i);
   }
   return groups;
+}
+
+/** Tokens that two prompts begin with alike. */
+function shared(a: Int32Array, b: Int32Array): number {
+  if (a === b) return a.length;
+  const differ = a.findIndex((token, i) => token !== b[i]);
+  return differ === -1 ? Math.min(a.length, b.length) : differ;
 }
 
 function firstEdited({ tokens, edits }: EditedCell): number {

@@ -1,5 +1,4 @@
 /** Lenses: what goes on inside a model. */
-
 export * from "./attention-knockout.js";
 export * from "./clamp.js";
 export * from "./clamp-effects.js";

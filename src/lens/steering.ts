@@ -12,11 +12,13 @@ import { type EditedAnswersOptions, editedAnswers } from "./edited-answers.js";
 import { checkCounts } from "./stable-counts.js";
 
 export interface SteeringOptions extends EditedAnswersOptions {
-  /** Prompts that are steered. Default 8, 10, 12, ..., 22. */
+  /** Prompts that are steered. Default 3 to 9, 12, 15 and 18. */
   readonly counts?: readonly number[];
   /** How far, in items by the probe's slope. Default -6, -4, -2, -1, 1, 2, 4, 6. */
   readonly steps?: readonly number[];
   readonly prompt?: (count: number) => PromptParts;
+  /** Also move every generated token as far. Default false: only the first token of the answer is then chosen from the moved state. */
+  readonly generated?: boolean;
   /** The final token, from the prompt's end. Default -1. */
   readonly final?: number;
   /** Of the random directions. Default 0. */
@@ -39,8 +41,16 @@ export async function steeringCurve(
   probes: readonly LayerProbe[],
   options: SteeringOptions = {},
 ): Promise<SteeredAnswer[]> {
-  const { steps = [-6, -4, -2, -1, 1, 2, 4, 6], final = -1, seed = 0, prompt, signal, onProgress } = options;
-  const counts = checkCounts("steeringCurve", options.counts ?? [8, 10, 12, 14, 16, 18, 20, 22]);
+  const {
+    steps = [-6, -4, -2, -1, 1, 2, 4, 6],
+    final = -1,
+    seed = 0,
+    generated = false,
+    prompt,
+    signal,
+    onProgress,
+  } = options;
+  const counts = checkCounts("steeringCurve", options.counts ?? [3, 4, 5, 6, 7, 8, 9, 12, 15, 18]);
   const byLayer = checkProbes(model, probes);
   if (steps.length === 0 || steps.some((step) => !Number.isFinite(step)))
     throw new Error(
@@ -73,7 +83,9 @@ export async function steeringCurve(
               );
         return {
           tokens: prompts[c]!.tokens,
-          edits: [{ hook: residPost(layer), positions: [final], op: { type: "add" as const, rows } }],
+          edits: [
+            { hook: residPost(layer), positions: [final], op: { type: "add" as const, rows }, generated },
+          ],
           answer: String(Math.max(0, Math.round(count + step))),
         };
       }),

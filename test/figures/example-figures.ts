@@ -23,6 +23,7 @@ import { probeLayers } from "../../src/figures/probe-layers.js";
 import { probeProjection } from "../../src/figures/probe-projection.js";
 import { saeProfiles } from "../../src/figures/sae-profiles.js";
 import { speedBars } from "../../src/figures/speed-bars.js";
+import { steeringCurve } from "../../src/figures/steering-curve.js";
 import { tokenFrontier } from "../../src/figures/token-frontier.js";
 import { tokenStrip } from "../../src/figures/token-strip.js";
 import { HOSTILE } from "./browser-here.js";
@@ -326,6 +327,27 @@ export const figures: Record<string, () => FigureSpec> = {
           low: direction === "count" ? [0, 0.087, 0.18, 0.026][c]! : 0,
           high: direction === "count" ? [0.088, 0.32, 0.454, 0.199][c]! : 0.13,
         })),
+      ),
+    ),
+  "steering-curve": () =>
+    steeringCurve(
+      (["count", "random"] as const).flatMap((direction) =>
+        range(8, 22, 2).flatMap((count) =>
+          [-6, -4, -2, -1, 1, 2, 4, 6].map((step) => ({
+            layer: 4,
+            direction,
+            count,
+            step,
+            moved:
+              count === 8 && step === -6
+                ? null
+                : count === 22 && step === 6
+                  ? 400
+                  : direction === "count"
+                    ? Math.round(step * (0.5 + 0.4 * noise(count + step)))
+                    : Math.round(noise(count * step) - 0.5),
+          })),
+        ),
       ),
     ),
   "sae-profiles": () =>
