@@ -102,6 +102,7 @@ export function depthClaim(sequence: readonly PatchEffect[], final: readonly Pat
 const percent = (share: number): string => (Math.round(1000 * share) / 10).toString();
 
 function interval({ measure, effect, low, high }: PatchEffect): string {
-  if (measure === "moved") return `${percent(effect)} % [${percent(low)}, ${percent(high)}]`;
+  if (measure === "moved" || measure === "first digit")
+    return `${percent(effect)} % [${percent(low)}, ${percent(high)}]`;
   return `${effect.toPrecision(3)} [${low.toPrecision(3)}, ${high.toPrecision(3)}]`;
 }

@@ -5,11 +5,13 @@ import type { PatchedCount } from "./patch-counts.js";
 
 /**
  * - `moved`: share of donors of another count than the recipient's whose count is decoded exactly; Wilson's interval.
+ * - `first digit`: the same for the answer's first digit, donors whose count begins with another digit than the recipient's. The final
+ * token chooses no more than the first token of an answer; the digits after it are read from the prompt again.
  * - `slope`: least-squares slope of the decoded count over the donor's: 0 where the donor does not matter, 1 where it decides;
  *   bootstrap over donors. Answers without an integer are left out (`n` says how many are in); one far-off number can move it.
  * - `gap`: mean change of the gap of the donor's count as an answer, in nats, donors of another count; bootstrap over donors.
  */
-export type PatchMeasure = "moved" | "slope" | "gap";
+export type PatchMeasure = "moved" | "first digit" | "slope" | "gap";
 
 export interface PatchEffect {
   readonly layer: number;
@@ -63,6 +65,16 @@ const estimators: Readonly<Record<PatchMeasure, Estimator>> = {
     const others = group.filter(({ donor }) => donor !== base);
     if (others.length < 2) return undefined;
     const moved = others.filter(({ donor, decoded }) => decoded === donor).length;
+    const { low, high } = wilson(moved, others.length);
+    return { effect: moved / others.length, low, high, n: others.length };
+  },
+  "first digit"(group, base) {
+    const first = (count: number) => String(count)[0];
+    const others = group.filter(({ donor }) => first(donor) !== first(base));
+    if (others.length < 2) return undefined;
+    const moved = others.filter(
+      ({ donor, decoded }) => decoded !== null && first(decoded) === first(donor),
+    ).length;
     const { low, high } = wilson(moved, others.length);
     return { effect: moved / others.length, low, high, n: others.length };
   },

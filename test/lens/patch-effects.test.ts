@@ -26,6 +26,16 @@ describe("patchEffects", () => {
     expect(third).toMatchObject({ n: 25, condition: "patch", control: false, layer: 3 });
   });
 
+  it("finds the share of donors whose first digit is answered, where it differs from the recipient's", () => {
+    const shares = patchEffects(planted, { measure: "first digit" });
+    // 2 to 9 and 20 to 26 begin with another digit than 10; half way, 30 / 2 = 15 begins with 1 and 2 + 10 halved with 6.
+    expect(shares.map(({ n }) => n)).toEqual([15, 15, 15]);
+    const half = donors.filter(
+      (donor) => String(donor)[0] !== "1" && String((donor + 10) / 2)[0] === String(donor)[0],
+    );
+    expect(shares.map(({ effect }) => effect)).toEqual([0, half.length / 15, 14 / 15]);
+  });
+
   it("finds the slope of the decoded count exactly: 0, one half and 1, answers without a number left out", () => {
     const slopes = patchEffects(planted, { measure: "slope" });
     expect(slopes.map(({ effect }) => effect)).toEqual([0, 0.5, 1]);
