@@ -25,6 +25,11 @@ const SMALL: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     motifs: [{ item: "b", delimiter: " " }],
   },
   "08-logit-gap": { model: "tally-25k", models: ["tally-25k", "tally-100k"] },
+  "09-patching": {
+    donors: [3, 5, 8, 10, 20, 24],
+    fewDonors: [3, 8, 20],
+    otherSets: ["start of turn"],
+  "10-clamping": { model: "tally-25k", to: 80, trials: 8, steered: [4, 7] },
   "13-memorisation-or-algorithm": { models: ["tally-25k", "tally-100k"], upTo: 24 },
 };
 
