@@ -101,7 +101,7 @@ export async function editedAnswers(
 
 /**
  * Cells decoded at once. A group keeps all its tokens in the KV cache to its end, and each new token looks at all of them, so a group is held
- * to a few chunks: the prompts in it, and what each cell has of its own. Cells of one prompt come together; what they share is evaluated
+ * to a few chunks beyond its first prompt: further prompts, and what each cell has of its own. Cells of one prompt come together; what they share is evaluated
  * once a group.
  */
 function groupsOf(open: readonly number[], cells: readonly EditedCell[], chunk: number): number[][] {
@@ -117,7 +117,7 @@ function groupsOf(open: readonly number[], cells: readonly EditedCell[], chunk: 
     held += own + (last === undefined ? 0 : tokens.length - shared(cells[last]!.tokens, tokens));
     if (last === undefined || held > GROUP_CHUNKS * chunk) {
       groups.push([]);
-      held = own + tokens.length;
+      held = own;
     }
     groups.at(-1)!.push(i);
   }
