@@ -26,10 +26,18 @@ const SMALL: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
   "08-logit-gap": { model: "tally-25k", models: ["tally-25k", "tally-100k"] },
   "09-patching": {
+    model: "tally-25k",
     donors: [3, 5, 8, 10, 20, 24],
     fewDonors: [3, 8, 20],
     otherSets: ["start of turn"],
-  "10-clamping": { model: "tally-25k", to: 80, trials: 8, steered: [4, 7] },
+  },
+  "10-clamping": {
+    model: "tally-25k",
+    to: 60,
+    failed: [200, 220, 240, 260, 280, 300],
+    trials: 6,
+    steered: [4, 7],
+  },
   "13-memorisation-or-algorithm": { models: ["tally-25k", "tally-100k"], upTo: 24 },
 };
 
