@@ -1,0 +1,43 @@
+/** SAEs of the fixtures and what numpy and scikit-learn make of them (`test/fixtures/lens/make_sae.py`). */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { projectRoot } from "../../src/store/project-root.js";
+
+export const FIXTURES = join(import.meta.dirname, "..", "fixtures", "lens");
+
+export interface Case {
+  readonly entries: readonly (readonly [position: number, feature: number, value: number])[];
+  readonly back: readonly number[];
+  readonly unexplained: number;
+}
+
+export interface RankingCase {
+  readonly r: readonly (number | null)[];
+  readonly order: readonly number[];
+  readonly top: readonly number[];
+}
+
+export const reference = JSON.parse(readFileSync(join(FIXTURES, "sae.json"), "utf8")) as {
+  readonly rows: readonly number[];
+  readonly counts: readonly number[];
+  readonly width: number;
+  readonly features: number;
+  readonly cases: Readonly<Record<string, Case>>;
+  readonly ranking: {
+    readonly all: RankingCase;
+    readonly first20: RankingCase;
+    readonly jaccard: number;
+    readonly chance8of30: number;
+  };
+};
+
+export const rows = Float32Array.from(reference.rows);
+
+/** The SAE that ships with an organism. */
+export const organismSae = join(
+  projectRoot(),
+  "data",
+  "organisms",
+  "sae",
+  "tally-400k-resid_post-3.safetensors",
+);
