@@ -85,21 +85,21 @@ function massOf(
 ): Omit<AttentionRow, "count" | "layer" | "head"> {
   const weights = Float32Array.from(items, (position) => pattern[position]!);
   const isItem = new Set(items);
-  const sum = (from: number, to: number) => {
-    let total = 0;
-    for (let i = from; i < to; i++) if (!isItem.has(i)) total += pattern[i]!;
-    return total;
-  };
-  const onItems = weights.reduce((total, weight) => total + weight, 0);
-  const delimiters = sum(items[0]!, items.at(-1)! + 1);
-  const first = isItem.has(0) ? 0 : pattern[0]!;
+  let [onItems, delimiters, first, rest] = [0, 0, 0, 0];
+  for (let i = 0; i <= query; i++) {
+    const weight = pattern[i]!;
+    if (isItem.has(i)) onItems += weight;
+    else if (i > items[0]! && i < items.at(-1)!) delimiters += weight;
+    else if (i === 0) first += weight;
+    else rest += weight;
+  }
   let entropy = 0;
   for (const weight of weights) if (weight > 0) entropy -= (weight / onItems) * Math.log(weight / onItems);
   return {
     items: onItems,
     delimiters,
     first,
-    rest: sum(0, query + 1) - delimiters - first,
+    rest,
     uniform: items.length / (query + 1),
     weights,
     spread: onItems > 0 ? Math.exp(entropy) : Number.NaN,

@@ -1,4 +1,5 @@
 /** Lenses: what goes on inside a model. */
+export * from "./attention-at-items.js";
 export * from "./attention-knockout.js";
 export * from "./clamp.js";
 export * from "./clamp-effects.js";
@@ -24,5 +25,12 @@ export * from "./probe-held-out.js";
 export * from "./probe-position.js";
 export * from "./probe-transfer.js";
 export * from "./resample.js";
+export * from "./sae.js";
+export * from "./sae-encode.js";
+export * from "./sae-features.js";
+export * from "./sae-files.js";
+export * from "./sae-fit.js";
+export * from "./sae-overlap.js";
+export * from "./sae-ranking.js";
 export * from "./stable-counts.js";
 export * from "./steering.js";
