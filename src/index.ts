@@ -36,6 +36,13 @@ export { marginFloor, type NoiseFloor, noiseFloor } from "./model/noise-floor.js
 // Models
 export { DEFAULT_MODEL, type OpenOptions, open } from "./model/open.js";
 export type { Prompt, PromptParts } from "./model/prompt.js";
+export {
+  type QuantisedFile,
+  type QuantiseOptions,
+  quantise,
+  type TypeShare,
+  tensorTypes,
+} from "./model/quantise.js";
 export * as stats from "./stats/index.js";
 export * as corpus from "./store/corpus.js";
 export { describeProvenance, type Provenance, provenance } from "./store/provenance.js";

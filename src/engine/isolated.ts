@@ -5,9 +5,9 @@
 import { AsyncResource } from "node:async_hooks";
 import { type ChildProcess, fork } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
-import { join, sep } from "node:path";
+import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import { fileURLToPath } from "node:url";
+import { childEnvironment, childFile } from "./child-process.js";
 import { aborted } from "./core.js";
 import type { Engine, EngineInfo } from "./engine.js";
 import type { EvaluateOptions } from "./evaluate.js";
@@ -171,12 +171,11 @@ function plain<O extends EvaluateOptions | GenerateOptions>(options: O): O {
 
 function startChild(onGone: (child: Child) => void): Child {
   const folder = makeExchangeFolder();
-  const childProcess = fork(childFile(), [], {
+  const childProcess = fork(childFile("child.js"), [], {
     detached: true,
     serialization: "advanced",
     execArgv: [],
-    // llama.cpp would start a debugger on an abort. Nothing that looks like a secret goes into a process without need.
-    env: { ...withoutSecrets(process.env), GGML_NO_BACKTRACE: "1" },
+    env: childEnvironment(),
     stdio: ["ignore", "ignore", "pipe", "ipc", "pipe", "pipe"],
   });
   const child: Child = { process: childProcess, folder, pending: new Map(), log: "" };
@@ -253,22 +252,4 @@ function holdOpen(child: Child, hold: boolean): void {
     if (hold) handle?.ref?.();
     else handle?.unref?.();
   }
-}
-
-function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => !/KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name)),
-  );
-}
-
-/** Compiled, this file has the child's program beside it. Run from source (in tests), it is in the build. */
-function childFile(): string {
-  const here = fileURLToPath(import.meta.url);
-  if (here.endsWith(".js")) return join(here, "..", "child.js");
-  const built = here.replace(
-    `${sep}src${sep}engine${sep}isolated.ts`,
-    `${sep}dist${sep}src${sep}engine${sep}child.js`,
-  );
-  if (!existsSync(built)) throw new Error(`engine: ${built} is missing; run npm run build`);
-  return built;
 }

@@ -77,6 +77,24 @@ export const Batch = koffi.struct("llama_batch", {
   logits: "void *",
 });
 
+export const QuantizeParams = koffi.struct("llama_model_quantize_params", {
+  nthread: "int32_t",
+  ftype: "int32_t",
+  output_tensor_type: "int32_t",
+  token_embedding_type: "int32_t",
+  allow_requantize: "bool",
+  quantize_output_tensor: "bool",
+  only_copy: "bool",
+  pure: "bool",
+  keep_split: "bool",
+  dry_run: "bool",
+  imatrix: "void *",
+  kv_overrides: "void *",
+  tt_overrides: "void *",
+  prune_layers: "void *",
+  max_buf_size: "size_t",
+});
+
 export const EvalCallback = koffi.proto("bool countlens_cb_eval(void *tensor, bool ask, void *user)");
 export const AbortCallback = koffi.proto("bool countlens_abort(void *user)");
 
@@ -114,18 +132,38 @@ const KNOWN_CONTEXT_DEFAULTS: Readonly<Record<string, unknown>> = {
   swa_full: true,
   kv_unified: false,
 };
+const KNOWN_QUANTIZE_DEFAULTS: Readonly<Record<string, unknown>> = {
+  nthread: 0,
+  ftype: 7,
+  // GGML_TYPE_COUNT: no type of their own.
+  output_tensor_type: 43,
+  token_embedding_type: 43,
+  allow_requantize: false,
+  quantize_output_tensor: true,
+  only_copy: false,
+  pure: false,
+  keep_split: false,
+  dry_run: false,
+  imatrix: null,
+  kv_overrides: null,
+  tt_overrides: null,
+  prune_layers: null,
+  max_buf_size: 8 * 2 ** 30,
+};
 
 /** Throws one clear error when the library is not the one these layouts were written for. */
 export function checkLayouts(
   version: string,
   modelDefaults: Readonly<Record<string, unknown>>,
   contextDefaults: Readonly<Record<string, unknown>>,
+  quantizeDefaults: Readonly<Record<string, unknown>>,
 ): void {
   const differences: string[] = [];
   if (!version.includes(LLAMA_RELEASE)) differences.push(`version ${version}, expected ${LLAMA_RELEASE}`);
   for (const [known, got] of [
     [KNOWN_MODEL_DEFAULTS, modelDefaults],
     [KNOWN_CONTEXT_DEFAULTS, contextDefaults],
+    [KNOWN_QUANTIZE_DEFAULTS, quantizeDefaults],
   ] as const) {
     for (const [field, value] of Object.entries(known)) {
       if (got[field] !== value)

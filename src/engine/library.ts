@@ -6,7 +6,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import koffi from "koffi";
 import type { Backend } from "./backend.js";
-import { Batch, ContextParams, checkLayouts, ModelParams } from "./layouts.js";
+import { Batch, ContextParams, checkLayouts, ModelParams, QuantizeParams } from "./layouts.js";
 
 /** A native address. */
 export type Pointer = bigint;
@@ -27,6 +27,8 @@ const SIGNATURES = {
   llama_log_set: ["void", ["void *", "void *"]],
   llama_model_default_params: [ModelParams, []],
   llama_context_default_params: [ContextParams, []],
+  llama_model_quantize_default_params: [QuantizeParams, []],
+  llama_model_quantize: ["uint32_t", ["const char *", "const char *", koffi.pointer(QuantizeParams)]],
   llama_model_load_from_file: ["void *", ["const char *", ModelParams]],
   llama_model_free: ["void", ["void *"]],
   llama_init_from_model: ["void *", ["void *", ContextParams]],
@@ -103,9 +105,14 @@ export function openLibrary(backend: Backend): Library {
   }
   const llama = functions as LlamaFunctions;
 
-  // Checked before anything else is called: these two return structs by value.
+  // Checked before anything else is called: these three return structs by value.
   const version: string = llama.llama_version();
-  checkLayouts(version, llama.llama_model_default_params(), llama.llama_context_default_params());
+  checkLayouts(
+    version,
+    llama.llama_model_default_params(),
+    llama.llama_context_default_params(),
+    llama.llama_model_quantize_default_params(),
+  );
 
   // llama.cpp takes a missing logger for "the default one, to stderr". Any native function that ignores its arguments
   // makes a silent logger; a JS one could be called from another thread, which koffi cannot do while this thread waits

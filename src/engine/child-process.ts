@@ -1,0 +1,20 @@
+/** What the child processes have in common: where their programs are, and what they may know. */
+import { existsSync } from "node:fs";
+import { join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Compiled, the programs lie beside this file. Run from source (in tests), they are in the build. */
+export function childFile(name: string): string {
+  const here = fileURLToPath(import.meta.url);
+  if (here.endsWith(".js")) return join(here, "..", name);
+  const source = `${sep}src${sep}engine${sep}child-process.ts`;
+  const built = here.replace(source, `${sep}dist${sep}src${sep}engine${sep}${name}`);
+  if (!existsSync(built)) throw new Error(`engine: ${built} is missing; run npm run build`);
+  return built;
+}
+
+/** llama.cpp would start a debugger on an abort. Nothing that looks like a secret goes into a process without need. */
+export function childEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => !/KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name));
+  return { ...Object.fromEntries(kept), GGML_NO_BACKTRACE: "1" };
+}
