@@ -119,6 +119,24 @@ export function featureColumn(acts: SparseActivations, feature: number): Float32
   return column;
 }
 
+/** Some positions in the given order; one may be taken several times. */
+export function pickPositions(acts: SparseActivations, positions: readonly number[]): SparseActivations {
+  const offsets = new Int32Array(positions.length + 1);
+  positions.forEach((position, i) => {
+    if (!Number.isInteger(position) || position < 0 || position >= acts.positions)
+      throw new Error(`pickPositions: position ${position} out of range; expected 0..${acts.positions - 1}`);
+    offsets[i + 1] = offsets[i]! + acts.offsets[position + 1]! - acts.offsets[position]!;
+  });
+  const ids = new Int32Array(offsets.at(-1)!);
+  const values = new Float32Array(ids.length);
+  positions.forEach((position, i) => {
+    const [from, to] = [acts.offsets[position]!, acts.offsets[position + 1]!];
+    ids.set(acts.ids.subarray(from, to), offsets[i]!);
+    values.set(acts.values.subarray(from, to), offsets[i]!);
+  });
+  return { positions: positions.length, features: acts.features, offsets, ids, values };
+}
+
 /** How many positions rows hold; throws for rows of another width or with numbers that are none. */
 export function checkRows(where: string, sae: Pick<Sae, "name" | "width">, rows: Float32Array): number {
   if (rows.length === 0 || rows.length % sae.width !== 0)

@@ -6,6 +6,7 @@ export * from "./cluster-robust.js";
 export * from "./correlation.js";
 export * from "./design.js";
 export * from "./format-p.js";
+export * from "./isotonic.js";
 export * from "./least-squares.js";
 export * from "./likelihood-ratio.js";
 export * from "./logistic.js";

@@ -5,22 +5,10 @@ import { loadSae } from "../../src/lens/sae-files.js";
 import { featureProfiles, permutedTop, rankFeatures } from "../../src/lens/sae-ranking.js";
 import { random } from "../../src/stats/random.js";
 import { FIXTURES, reference, rows } from "./sae-fixtures.js";
+import { sparse } from "./sae-planted.js";
 
 const { counts, ranking: expected } = reference;
 const position = "final token";
-
-/** Dense rows `[position, feature]` as they would come from an SAE. */
-function sparse(dense: readonly (readonly number[])[]): SparseActivations {
-  const entries = dense.map((row) => row.flatMap((value, id) => (value > 0 ? [[id, value] as const] : [])));
-  let total = 0;
-  return {
-    positions: dense.length,
-    features: dense[0]!.length,
-    offsets: Int32Array.from([0, ...entries.map(({ length }) => (total += length))]),
-    ids: Int32Array.from(entries.flat(), ([id]) => id),
-    values: Float32Array.from(entries.flat(), ([, value]) => value),
-  };
-}
 
 describe("rankFeatures", () => {
   let acts: SparseActivations;
