@@ -1,5 +1,7 @@
 /** A GGUF loaded by llama.cpp: its weights, its numbers and its vocabulary. */
 import type { EngineInfo } from "./engine.js";
+import { checkGguf } from "./gguf.js";
+import type { GgufTensor } from "./gguf-sections.js";
 import type { Library, Pointer } from "./library.js";
 
 /** What llama.cpp itself knows of a loaded file, under the names of `EngineInfo`. */
@@ -40,11 +42,21 @@ export interface LoadOptions {
   readonly gpuLayers: number;
 }
 
+/**
+ * Are there quantised matrices whose rows are a single block? On CPUs with AMX, llama.cpp's product of such a matrix with 32
+ * tokens adds to memory that was never written: wrong numbers, sometimes NaN (release 0.4.0, `tinygemm_kernel_amx` with one
+ * block). Only very narrow models have them.
+ */
+export function hasRowsOfOneBlock(tensors: readonly GgufTensor[]): boolean {
+  return tensors.some(({ type, dims }) => /^(Q4_0|Q4_1|Q8_0)$/.test(type) && dims[0] === 32);
+}
+
 /** Loads the weights. The header must have been checked before (`checkGguf`): llama.cpp aborts on some bad files. */
 export function loadModel(library: Library, path: string, options: LoadOptions): NativeModel {
   const { llama } = library;
   const parameters = llama.llama_model_default_params();
   parameters.n_gpu_layers = options.gpuLayers;
+  if (hasRowsOfOneBlock(checkGguf(path).tensors)) parameters.use_extra_bufts = false;
   const pointer: Pointer | null = llama.llama_model_load_from_file(path, parameters);
   if (pointer === null) {
     throw new Error(

@@ -43,7 +43,7 @@ export async function encodeSae(
   rows: Float32Array,
   options: EncodeOptions = {},
 ): Promise<SparseActivations> {
-  const positions = checkRows("encodeSae", sae, rows);
+  const positions = checkSaeRows("encodeSae", sae, rows);
   const most = Math.floor((options.limit ?? CAPTURE_LIMIT) / 8);
   const block = Math.max(1, Math.min(PRODUCT_ROWS, Math.floor(BLOCK_NUMBERS / sae.features)));
   return watched("encoding", options, async ({ signal, onProgress }) => {
@@ -138,7 +138,7 @@ export function pickPositions(acts: SparseActivations, positions: readonly numbe
 }
 
 /** How many positions rows hold; throws for rows of another width or with numbers that are none. */
-export function checkRows(where: string, sae: Pick<Sae, "name" | "width">, rows: Float32Array): number {
+export function checkSaeRows(where: string, sae: Pick<Sae, "name" | "width">, rows: Float32Array): number {
   if (rows.length === 0 || rows.length % sae.width !== 0)
     throw new Error(
       `${where}: ${rows.length} numbers; ${sae.name} takes rows of width ${sae.width}; is it an SAE of this model and hook point?`,

@@ -5,7 +5,7 @@
 import { type HookPoint, hookName } from "../engine/hooks.js";
 import { type Model, requireHook } from "../model/model.js";
 import type { Sae } from "./sae.js";
-import { checkRows, decodeSae, type SparseActivations } from "./sae-encode.js";
+import { checkSaeRows, decodeSae, type SparseActivations } from "./sae-encode.js";
 
 export interface SaeFit {
   /** Share of the rows' variance that the reconstruction leaves: 0 is perfect, 1 no better than the mean row. */
@@ -46,7 +46,7 @@ export function saeHook(model: Model, sae: Sae, asked?: HookPoint): HookPoint {
  * With one position, or rows that are all the same, the variance is 0 and `unexplained` NaN; no warning then.
  */
 export function saeFit(sae: Sae, rows: Float32Array, acts: SparseActivations, hook?: HookPoint): SaeFit {
-  const positions = checkRows("saeFit", sae, rows);
+  const positions = checkSaeRows("saeFit", sae, rows);
   if (acts.positions !== positions)
     throw new Error(`saeFit: ${acts.positions} encoded positions for ${positions} rows; expected the same`);
   const rebuilt = decodeSae(sae, acts, rows);

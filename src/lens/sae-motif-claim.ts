@@ -32,7 +32,7 @@ export interface MotifClaim {
   readonly difference: OverlapEstimate;
   /** Of random sets of the features that are ranked in either. */
   readonly chance: number;
-  /** Below 0 in at least 97.5 % of the splits. */
+  /** The two intervals do not touch, and the difference is below 0 in at least 97.5 % of the splits. */
   readonly reorganised: boolean;
   readonly text: string;
 }
@@ -94,7 +94,7 @@ export function motifClaim(
   };
   const [across, within, difference] = [interval("across"), interval("within"), interval("difference")];
   const chance = mean("chance");
-  const reorganised = difference.high < 0;
+  const reorganised = difference.high < 0 && across.high < within.low;
   const said = ({ estimate, low, high }: OverlapEstimate) =>
     `${formatNumber(estimate, 2)} [${formatNumber(low, 2)}, ${formatNumber(high, 2)}]`;
   return {
