@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkGguf } from "../../src/engine/gguf.js";
+import { hasRowsOfOneBlock } from "../../src/engine/native-model.js";
 import { open } from "../../src/model/open.js";
 import { quantise, tensorTypes } from "../../src/model/quantise.js";
 import { halfToFloat } from "../../src/store/half-float.js";
@@ -51,6 +52,8 @@ describe("quantise", () => {
         const matrix = dims.filter((n) => n > 1).length > 1;
         expect([name, type]).toEqual([name, !matrix ? "F32" : dims[0]! % 32 === 0 ? "Q8_0" : "F16"]);
       }
+      const narrow = checkGguf(made.path).tensors.some(({ type, dims }) => type === "Q8_0" && dims[0] === 32);
+      expect(hasRowsOfOneBlock(checkGguf(made.path).tensors)).toBe(narrow);
       expect(made.holds).toEqual(tensorTypes(made.path));
       expect(made.holds.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 12);
       expect(made.says).toBe(
