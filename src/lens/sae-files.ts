@@ -1,12 +1,25 @@
 /** SAEs from files, in the three forms they are published in. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { readNpz } from "../store/npz.js";
+import { projectRoot } from "../store/project-root.js";
 import { readSafetensors, readSafetensorsHeader } from "../store/safetensors.js";
 import { checkedSae, type Sae } from "./sae.js";
 import { hookFromName, hookFromPath } from "./sae-hook.js";
 import { readSaeLens } from "./sae-lens-form.js";
 import { type Arrays, floats, matrix } from "./sae-tensors.js";
+
+/** The SAE that ships with the organism of this name. */
+function shippedSae(name: string): string {
+  const folder = join(projectRoot(), "data", "organisms", "sae");
+  const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(".safetensors")) : [];
+  const found = files.find((file) => file.startsWith(`${name}-`));
+  if (found !== undefined) return join(folder, found);
+  const names = files.map((file) => file.replace(/-[^-]+-\d+\.safetensors$/, "")).join(", ");
+  throw new Error(
+    `loadSae: no ${name}; expected a .safetensors, an .npz, a folder with an SAE, or an organism that ships with one (${names || "none is here"})`,
+  );
+}
 
 const PARTS = ["w_enc", "w_dec", "b_enc", "b_dec", "threshold"];
 
@@ -19,7 +32,7 @@ export interface LoadSaeOptions {
 }
 
 /**
- * Loads an SAE. The form is found by looking:
+ * Loads an SAE from a path, or the one that ships with an organism by its name. The form is found by looking:
  *
  * - Gemma Scope 2: a `.safetensors` with `w_enc` `[d_model, feature]`, `w_dec`, `b_enc`, `b_dec`, `threshold`, or its folder;
  * - Gemma Scope: an `.npz` with the same in capitals (`W_enc`), or its folder;
@@ -30,11 +43,11 @@ export interface LoadSaeOptions {
  *
  * @throws one line that says what the file is instead
  * @example
- * const sae = await loadSae("data/organisms/sae/tally-400k-resid_post-3.safetensors");
+ * const sae = await loadSae("tally-400k");
+ * const scope = await loadSae("gemma-scope-2-1b-it/resid_post/layer_13_width_16k_l0_medium");
  */
-export async function loadSae(path: string, options: LoadSaeOptions = {}): Promise<Sae> {
-  if (!existsSync(path))
-    throw new Error(`loadSae: no ${path}; expected a .safetensors, an .npz or a folder with an SAE`);
+export async function loadSae(spec: string, options: LoadSaeOptions = {}): Promise<Sae> {
+  const path = existsSync(spec) ? spec : shippedSae(spec);
   if (statSync(path).isDirectory()) {
     const inside = ["cfg.json", "params.safetensors", "params.npz"].find((n) => existsSync(join(path, n)));
     if (inside === undefined)

@@ -88,7 +88,8 @@ export async function quantise(
       }
       const part = `${path}.part`;
       try {
-        const backend = await chooseBackend("auto", join(cacheFolder(), "backend.json"));
+        // Quantising is work for the CPU, whatever the machine has.
+        const backend = await chooseBackend(false);
         const job = { backend, source: source.path, target: part, threads, requantise };
         await runQuantiser({ ...job, fileType: QUANTISATIONS[name] }, run);
         checkGguf(part);

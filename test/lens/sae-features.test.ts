@@ -7,7 +7,6 @@ import { MOST_UNEXPLAINED, saeFit, saeHook } from "../../src/lens/sae-fit.js";
 import type { Model } from "../../src/model/model.js";
 import { open } from "../../src/model/open.js";
 import { countingPrompt } from "../../src/tasks/counting.js";
-import { organismSae } from "./sae-fixtures.js";
 
 const counts = [1, 5, 9, 20, 33];
 const counted = async (model: Model): Promise<CountedPrompt[]> => {
@@ -21,7 +20,7 @@ describe("saeFeatures", () => {
   let prompts: CountedPrompt[];
   beforeAll(async () => {
     model = await open("tally-400k", { gpu: false, threads: 1, isolated: false });
-    sae = await loadSae(organismSae);
+    sae = await loadSae("tally-400k");
     prompts = await counted(model);
   });
   afterAll(() => model.close());

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { residPost } from "../../src/engine/hooks.js";
 import { loadSae } from "../../src/lens/sae-files.js";
+import { projectRoot } from "../../src/store/project-root.js";
 import { readSafetensors } from "../../src/store/safetensors.js";
 import { writeSafetensors } from "../../src/store/safetensors-writer.js";
-import { FIXTURES, organismSae, reference } from "./sae-fixtures.js";
+import { FIXTURES, reference } from "./sae-fixtures.js";
 
 const { width, features } = reference;
 const folder = () => mkdtempSync(join(tmpdir(), "countlens-sae-"));
@@ -63,14 +64,21 @@ describe("loadSae", () => {
   });
 
   it("reads the SAE that ships, with what its card says", async () => {
-    const card = JSON.parse(readFileSync(organismSae.replace(/safetensors$/, "json"), "utf8"));
-    const sae = await loadSae(organismSae);
+    const sae = await loadSae("tally-400k");
+    const card = JSON.parse(
+      readFileSync(
+        join(projectRoot(), "data", "organisms", "sae", sae.name.replace(/safetensors$/, "json")),
+        "utf8",
+      ),
+    );
     expect(sae).toMatchObject({ width: card.dModel, features: card.dSae, hook: residPost(card.layer) });
     expect(sae.trainedOn).toBe(card.model);
   });
 
   it("says in a line what a file is instead", async () => {
-    await expect(loadSae(join(FIXTURES, "nothing"))).rejects.toThrow(/no .*nothing; expected a .safetensors/);
+    await expect(loadSae(join(FIXTURES, "nothing"))).rejects.toThrow(
+      /no .*nothing; expected .*an organism that ships with one \(.*tally-400k/,
+    );
     await expect(loadSae(FIXTURES)).rejects.toThrow(/holds no SAE; expected cfg.json/);
     await expect(loadSae(join(FIXTURES, "sae.json"))).rejects.toThrow(/sae.json is of no known form/);
     const tensors = join(FIXTURES, "..", "store", "tensors.safetensors");

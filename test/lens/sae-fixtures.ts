@@ -1,7 +1,6 @@
 /** SAEs of the fixtures and what numpy and scikit-learn make of them (`test/fixtures/lens/make_sae.py`). */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { projectRoot } from "../../src/store/project-root.js";
 
 export const FIXTURES = join(import.meta.dirname, "..", "fixtures", "lens");
 
@@ -32,12 +31,3 @@ export const reference = JSON.parse(readFileSync(join(FIXTURES, "sae.json"), "ut
 };
 
 export const rows = Float32Array.from(reference.rows);
-
-/** The SAE that ships with an organism. */
-export const organismSae = join(
-  projectRoot(),
-  "data",
-  "organisms",
-  "sae",
-  "tally-400k-resid_post-3.safetensors",
-);
