@@ -7,6 +7,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   patch: () => import("./patch.js"),
   zeh: () => import("./zeh.js"),
   regressions: () => import("./regressions.js"),
+  sae: () => import("./sae.js"),
 };
 
 async function main([name, ...args]: string[]): Promise<number> {
