@@ -18,13 +18,6 @@ const SMALL: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "04-collapse": { model: "tally-25k", models: ["tally-25k", "tally-100k"] },
   "05-motifs": { model: "tally-25k" },
   "06-interference": { model: "tally-25k", counts: [32, 64], trials: 2 },
-  "09-patching": {
-    model: "tally-25k",
-    donors: [3, 5, 8, 10, 20, 24],
-    fewDonors: [3, 8, 20],
-    otherSets: ["start of turn"],
-  },
-  "10-clamping": { model: "tally-25k", to: 80, trials: 8, steered: [4, 7] },
   "07-count-probe": {
     model: "tally-25k",
     fillers: 1,
@@ -32,6 +25,19 @@ const SMALL: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     motifs: [{ item: "b", delimiter: " " }],
   },
   "08-logit-gap": { model: "tally-25k", models: ["tally-25k", "tally-100k"] },
+  "09-patching": {
+    model: "tally-25k",
+    donors: [3, 5, 8, 10, 20, 24],
+    fewDonors: [3, 8, 20],
+    otherSets: ["start of turn"],
+  },
+  "10-clamping": {
+    model: "tally-25k",
+    to: 60,
+    failed: [200, 220, 240, 260, 280, 300],
+    trials: 6,
+    steered: [4, 7],
+  },
   "11-sae-features": {
     to: 40,
     motifs: [
