@@ -1,4 +1,5 @@
 /** One process at a time: a lock file beside what it protects. */
+import { readFileSync, readlinkSync, rmSync } from "node:fs";
 import { link, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,6 +17,24 @@ export interface LockOptions {
 
 const heldHere = new Set<string>();
 
+/** Holders give a sign of life this often, ms. */
+const SIGN_MS = 10_000;
+const STALE_MS = 120_000;
+
+export interface HeldLock {
+  readonly held: true;
+  release(): Promise<void>;
+}
+
+/** Who has a lock that could not be taken. */
+export interface LockHolder {
+  readonly held: false;
+  readonly pid: number;
+  readonly host: string;
+  /** Time of its last sign of life, ms since 1970. */
+  readonly alive: number;
+}
+
 /**
  * Run `work` while holding `path` (a file made for the purpose). Others in this process, in other processes and on
  * other machines that share the folder wait. A lock whose process is gone is taken over. Weakness: a process of
@@ -27,36 +46,98 @@ export async function withLock<T>(
   options: LockOptions = {},
 ): Promise<T> {
   let told = false;
-  while (!(await take(path))) {
-    options.signal?.throwIfAborted();
-    const holder = await holderOf(path);
-    if (holder === undefined) continue; // gone in the meantime
-    if (await leftBehind(path, holder, options.staleMs ?? 120_000)) {
-      await takeAway(path, holder.text);
-      continue;
+  for (;;) {
+    const lock = await tryLock(path, options);
+    if (lock.held) {
+      try {
+        return await work();
+      } finally {
+        await lock.release();
+      }
     }
-    if (!told) options.onWait?.(holder.pid);
+    options.signal?.throwIfAborted();
+    if (!told) options.onWait?.(lock.pid);
     told = true;
     await sleep(options.pollMs ?? 200, undefined, options.signal ? { signal: options.signal } : {}).catch(
       () => undefined, // the abort is thrown at the top of the loop, with its own reason
     );
+    options.signal?.throwIfAborted();
+  }
+}
+
+/**
+ * Take the lock at once, or say who has it. It is given back by `release`, or when this process exits; one that a dead
+ * process left behind is taken over.
+ */
+export async function tryLock(
+  path: string,
+  options: Pick<LockOptions, "staleMs"> = {},
+): Promise<HeldLock | LockHolder> {
+  while (!(await take(path))) {
+    const holder = await holderOf(path);
+    if (holder === undefined) continue; // gone in the meantime
+    if (!(await leftBehind(path, holder, options.staleMs ?? STALE_MS))) {
+      const { pid, host } = holder;
+      const alive = (await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now();
+      return { held: false, pid, host, alive };
+    }
+    await takeAway(path, holder.text);
   }
   heldHere.add(path);
-  const sign = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), 10_000);
+  const sign = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), SIGN_MS);
   sign.unref();
-  try {
-    return await work();
-  } finally {
-    clearInterval(sign);
-    heldHere.delete(path);
-    await rm(path, { force: true });
-  }
+  const atExit = () => rmSync(path, { force: true });
+  process.once("exit", atExit);
+  return {
+    held: true,
+    async release() {
+      if (!heldHere.has(path)) return;
+      clearInterval(sign);
+      process.off("exit", atExit);
+      await rm(path, { force: true });
+      heldHere.delete(path);
+    },
+  };
 }
 
 interface Holder {
   readonly text: string;
   readonly pid: number;
   readonly host: string;
+  /** See `machine`; "" where the lock does not say. */
+  readonly machine: string;
+  /** When the process began, in the system's own count: tells a process id used again from the one that locked. */
+  readonly began: string;
+}
+
+/**
+ * What process ids mean something within: this boot of this machine, and the container's own numbering. Two containers can
+ * have one host name and share a folder; their process ids say nothing to each other.
+ */
+function machine(): string {
+  const facts = [hostname()];
+  for (const read of [
+    () => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(),
+    () => readlinkSync("/proc/self/ns/pid"),
+  ]) {
+    try {
+      facts.push(read());
+    } catch {
+      // not Linux
+    }
+  }
+  return facts.join(" ");
+}
+
+/** "" where the system does not say. */
+function beganAt(pid: number): string {
+  try {
+    // The name, in brackets, may hold spaces; what follows it has fixed places.
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  } catch {
+    return "";
+  }
 }
 
 async function take(path: string): Promise<boolean> {
@@ -65,7 +146,9 @@ async function take(path: string): Promise<boolean> {
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   const file = await open(draft, "wx");
   try {
-    await file.writeFile(JSON.stringify({ pid: process.pid, host: hostname(), time: Date.now() }));
+    const { pid } = process;
+    const holder = { pid, host: hostname(), machine: machine(), began: beganAt(pid), time: Date.now() };
+    await file.writeFile(JSON.stringify(holder));
     await file.close();
     await link(draft, path);
     return true;
@@ -96,17 +179,17 @@ async function holderOf(path: string): Promise<Holder | undefined> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
   try {
-    const { pid, host } = JSON.parse(text) as { pid: number; host: string };
-    return { text, pid, host };
+    const { pid, host, machine = "", began = "" } = JSON.parse(text) as Omit<Holder, "text">;
+    return { text, pid, host, machine, began };
   } catch {
-    return { text, pid: 0, host: "" };
+    return { text, pid: 0, host: "", machine: "", began: "" };
   }
 }
 
 async function leftBehind(path: string, holder: Holder, staleMs: number): Promise<boolean> {
-  if (holder.host === hostname() && holder.pid > 0) {
+  if (holder.machine === machine() && holder.pid > 0) {
     if (holder.pid === process.pid) return !heldHere.has(path); // a process id used again
-    return !alive(holder.pid);
+    return !alive(holder.pid) || (holder.began !== "" && beganAt(holder.pid) !== holder.began);
   }
   const about = await stat(path).catch(() => undefined);
   return about !== undefined && Date.now() - about.mtimeMs > staleMs;
@@ -121,15 +204,24 @@ function alive(pid: number): boolean {
   }
 }
 
-/** Remove a lock that was left behind, unless another process has just put its own in its place. */
+/**
+ * Remove a lock that was left behind, unless another process has just put its own in its place. Only one process at a time
+ * may do so: a second that read the old lock would else take away the first one's new lock.
+ */
 async function takeAway(path: string, text: string): Promise<void> {
-  const aside = `${path}.stale.${process.pid}`;
+  const guard = `${path}.takeover`;
   try {
-    await rename(path, aside);
+    await (await open(guard, "wx")).close();
   } catch {
-    return; // another process was quicker
+    const about = await stat(guard).catch(() => undefined);
+    if (about !== undefined && Date.now() - about.mtimeMs > 10_000) await rm(guard, { force: true });
+    await sleep(20);
+    return; // another process is at it
   }
-  const got = await readFile(aside, "utf8").catch(() => text);
-  if (got !== text) await link(aside, path).catch(() => undefined);
-  await rm(aside, { force: true });
+  try {
+    if ((await readFile(path, "utf8").catch(() => undefined)) === text) await rename(path, `${guard}.old`);
+  } finally {
+    await rm(`${guard}.old`, { force: true });
+    await rm(guard, { force: true });
+  }
 }
