@@ -1,89 +1,108 @@
 /**
- * Remembers answers on disk: a notebook that is run again finds its finished trials and asks only for new ones.
- *
- * One JSON object a line, written as soon as a batch is answered, so that an interrupted run keeps what it had; the file is also the log
- * of every prompt and answer.
+ * Answers in a run log: a cell that is run again, or a process that was killed and is started again, finds its finished trials
+ * and asks only for the rest. The log is also the record of every prompt and answer.
  */
-import { appendFile, mkdir, readFile } from "node:fs/promises";
-import { dirname } from "node:path";
-import { contentKey } from "../store/content-key.js";
+import type { PromptParts } from "../model/prompt.js";
+import type { Json } from "../store/provenance.js";
+import { openRunLog, type RunLog, trialKey } from "../store/run-log.js";
 import type { Answer, Answerer } from "./answerer.js";
 
-interface Line {
-  readonly key: string;
-  /** 0, or how often this prompt had been asked before in the same run, where answers to one prompt differ. */
-  readonly time: number;
+export interface LogOptions {
+  /** Where finished trials are found and kept: the path of a JSONL file, or an open log. Default: nothing is kept. */
+  readonly log?: string | RunLog;
+}
+
+/** One answer in a log. */
+export interface AnswerTrial {
   readonly model: string;
-  readonly date: string;
   readonly prompt: { readonly system?: string; readonly user: string; readonly assistant?: string };
   readonly answer: Answer;
 }
 
+export interface LoggedAnswerer extends Answerer {
+  /** Gives the log free for other processes. It is given free when this process ends, too. */
+  close(): Promise<void>;
+}
+
 /**
- * An answerer that looks up `path` before it asks, and adds what it had to ask. An answer is found again only for the same model
- * (`answerer.identity`), decoding and prompt. Where answers to one prompt differ (sampling, servers), the n-th time it is asked in a run
- * finds the n-th answer of the log.
+ * An answerer that looks up a log before it asks, and adds what it had to ask. An answer is found again only for the same model
+ * (`answerer.identity` and `settings`), decoding and prompt. Where answers to one prompt differ (sampling, servers), the n-th time it is
+ * asked finds the n-th answer of the log.
  *
- * `ms`, and the tokens asked and evaluated, are those of the new answers. A broken last line, as an interrupted write leaves it, is
- * skipped; any other broken line is an error. Two processes must not write one file.
+ * What is asked in one call is one batch of the log. `tokensAsked` and `tokensEvaluated` are those of new answers. No other process can
+ * use the log until it is closed.
  *
+ * @param about sets the answers of one run apart from those of others. The assays that take a `log` name themselves and their seed, so
+ * that what a run computes depends on nothing that another one left in the log. Default: nothing, all runs share.
  * @example
  * const subject = await withAnswerLog(fromModel(model), "runs/tally-400k.jsonl");
  */
-export async function withAnswerLog(answerer: Answerer, path: string): Promise<Answerer> {
-  const known = new Map<string, Answer>();
-  for (const { key, time, answer } of await readLog(path)) known.set(`${key}/${time}`, answer);
+export async function withAnswerLog(
+  answerer: Answerer,
+  log: string | RunLog,
+  about: Json = null,
+): Promise<LoggedAnswerer> {
+  const opened = typeof log === "string" ? await openRunLog(log) : log;
+  const { identity, settings = null, decoding, repeatable } = answerer;
   const times = new Map<string, number>();
-  await mkdir(dirname(path), { recursive: true });
+  const keyOf = (prompt: AnswerTrial["prompt"]) => {
+    const content = { identity, settings, decoding, prompt, about };
+    const key = trialKey(content);
+    if (repeatable) return key;
+    const time = times.get(key) ?? 0;
+    times.set(key, time + 1);
+    return trialKey({ ...content, time });
+  };
   return {
     ...answerer,
     async answer(prompts, options) {
-      const asked = prompts.map(({ system, user, assistant }) => {
-        const prompt = {
-          ...(system !== undefined && { system }),
-          user,
-          ...(assistant !== undefined && { assistant }),
-        };
-        const key = contentKey({ identity: answerer.identity, decoding: answerer.decoding, prompt });
-        const time = answerer.repeatable ? 0 : (times.get(key) ?? 0);
-        times.set(key, time + 1);
-        return { key, time, at: `${key}/${time}`, prompt };
+      const started = performance.now();
+      const plain = prompts.map(withoutSpans);
+      let cost: { tokensAsked?: number; tokensEvaluated?: number } = { tokensAsked: 0, tokensEvaluated: 0 };
+      const { trials, runs } = await opened.batch<AnswerTrial & Json>({
+        keys: plain.map(keyOf),
+        repeatable,
+        async compute(indices) {
+          const { answers, tokensAsked, tokensEvaluated } = await answerer.answer(
+            indices.map((i) => prompts[i]!),
+            options,
+          );
+          cost = {
+            ...(tokensAsked !== undefined && { tokensAsked }),
+            ...(tokensEvaluated !== undefined && { tokensEvaluated }),
+          };
+          return answers.map((answer, n) => {
+            const trial: AnswerTrial = { model: answerer.name, prompt: plain[indices[n]!]!, answer };
+            return trial as AnswerTrial & Json;
+          });
+        },
       });
-      const fresh = [...new Map(asked.map((one, i) => [one.at, { ...one, i }])).values()].filter(
-        ({ at }) => !known.has(at),
-      );
-      const batch =
-        fresh.length === 0
-          ? { answers: [], ms: 0, tokensAsked: 0, tokensEvaluated: 0 }
-          : await answerer.answer(
-              fresh.map(({ i }) => prompts[i] as (typeof prompts)[number]),
-              options,
-            );
-      const date = new Date().toISOString();
-      const lines = fresh.map(({ key, time, at, prompt }, n): Line => {
-        const answer = batch.answers[n] as Answer;
-        known.set(at, answer);
-        return { key, time, model: answerer.name, date, prompt, answer };
-      });
-      if (lines.length > 0) await appendFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-      return { ...batch, answers: asked.map(({ at }) => known.get(at) as Answer) };
+      return { answers: trials.map(({ answer }) => answer), ms: performance.now() - started, ...cost, runs };
     },
+    close: () => (typeof log === "string" ? opened.close() : Promise.resolve()),
   };
 }
 
-async function readLog(path: string): Promise<Line[]> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
-  const lines = text.split("\n");
-  return lines.flatMap((line, i) => {
-    if (line === "") return [];
-    try {
-      return [JSON.parse(line) as Line];
-    } catch {
-      if (i === lines.length - 1) return [];
-      throw new Error(`withAnswerLog: line ${i + 1} of ${path} is broken; remove it, or give another file`);
-    }
-  });
+/** Runs `work` with the answerer behind a log, where there is one, and gives the log free afterwards. */
+export async function useLog<T>(
+  answerer: Answerer,
+  { log }: LogOptions,
+  about: Json,
+  work: (subject: Answerer) => Promise<T>,
+): Promise<T> {
+  if (log === undefined) return work(answerer);
+  const subject = await withAnswerLog(answerer, log, about);
+  try {
+    return await work(subject);
+  } finally {
+    await subject.close();
+  }
+}
+
+function withoutSpans({ system, user, assistant }: PromptParts): AnswerTrial["prompt"] {
+  return {
+    ...(system !== undefined && { system }),
+    user,
+    ...(assistant !== undefined && { assistant }),
+  };
 }

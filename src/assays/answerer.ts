@@ -3,9 +3,10 @@
  */
 import type { Endpoint } from "../endpoints/endpoint.js";
 import type { GenerateOptions, RunOptions } from "../engine/request.js";
+import { modelIdentity } from "../model/identity.js";
 import type { Model } from "../model/model.js";
 import type { PromptParts } from "../model/prompt.js";
-import { type Provenance, provenance } from "../store/provenance.js";
+import { type Json, type Provenance, provenance } from "../store/provenance.js";
 
 export interface Answer {
   readonly text: string;
@@ -27,12 +28,16 @@ export interface Answers {
    * where that is the server's business. */
   readonly tokensAsked?: number;
   readonly tokensEvaluated?: number;
+  /** When each was answered and in what time (ms), where a log remembers it. */
+  readonly runs?: readonly { readonly date: string; readonly ms: number | null }[];
 }
 
 export interface Answerer {
   readonly name: string;
   /** What makes two answerers the same: the sha256 of the weights, the address and name at a server. */
   readonly identity: string;
+  /** What else moves an answer: the engine's settings, the chat template. Plain data; part of what logged answers are found by. */
+  readonly settings?: Json;
   /** Is the answer to a prompt always the same? Greedy decoding on this machine is; servers are not to be trusted with it. */
   readonly repeatable: boolean;
   /** Most tokens of prompt and answer together; undefined where it is not known. */
@@ -67,6 +72,7 @@ export function fromModel(model: Model, options: ModelAnswererOptions = {}): Ans
   return {
     name,
     identity: model.sha256,
+    settings: modelIdentity(model),
     repeatable: temperature === 0,
     context: model.info.context,
     decoding,
@@ -103,6 +109,7 @@ export function fromEndpoint(endpoint: Endpoint, options: { readonly context?: n
   return {
     name: endpoint.model,
     identity: `${endpoint.url} ${endpoint.model}`,
+    settings: JSON.parse(JSON.stringify({ api: endpoint.api, ...endpoint.settings })) as Json,
     repeatable: false,
     ...(options.context === undefined ? {} : { context: options.context }),
     decoding,

@@ -8,11 +8,12 @@ import type { RunOptions } from "../engine/request.js";
 import type { Provenance } from "../store/provenance.js";
 import { type CountTask, countingTask } from "../tasks/count-task.js";
 import { type FormatRow, formatTable } from "../tasks/format-class.js";
+import { type LogOptions, useLog } from "./answer-log.js";
 import { type Answerer, firstBeyondContext, isContextError } from "./answerer.js";
 import { type LadderOptions, type LadderResult, ladder, type Tier } from "./ladder.js";
 import { type CountTrial, readTrial } from "./trial.js";
 
-export interface CapacityOptions extends LadderOptions, RunOptions {
+export interface CapacityOptions extends LadderOptions, RunOptions, LogOptions {
   /** What is counted. Default `countingTask()`: `a, a, a, ...`. */
   readonly task?: CountTask;
   /** After each tier: a line that shows the bracket as it closes. `console.log` does. */
@@ -47,7 +48,8 @@ export interface CapacityCost {
 }
 
 /**
- * Runs the ladder. The K trials of a tier are one batch. A tier whose longest prompt does not fit the context ends the ladder with
+ * Runs the ladder. The K trials of a tier are one batch, also of a `log`. A ladder is a chain of decisions, and the prompts of a tier
+ * share most of their tokens, so it is not cut into shards; ladders over seeds and motifs are (`seededCapacities`, `motifCapacities`). A tier whose longest prompt does not fit the context ends the ladder with
  * what was found below it, and says so in `end` and `reason`.
  *
  * @example
@@ -56,6 +58,12 @@ export interface CapacityCost {
  * capacity.label // "64", with capacity.bracket, capacity.tiers and capacity.trials behind it
  */
 export async function countingCapacity(answerer: Answerer, options: CapacityOptions = {}): Promise<Capacity> {
+  const { log, ...climbing } = options;
+  const about = { assay: "counting capacity", seed: options.seed ?? 1 };
+  return useLog(answerer, log === undefined ? {} : { log }, about, (subject) => climb(subject, climbing));
+}
+
+async function climb(answerer: Answerer, options: Omit<CapacityOptions, "log">): Promise<Capacity> {
   const { task = countingTask(), onTier, signal, onProgress, mode, ...rules } = options;
   const run: RunOptions = {
     ...(signal && { signal }),
@@ -89,9 +97,9 @@ export async function countingCapacity(answerer: Answerer, options: CapacityOpti
             target: trials[k]?.target ?? 0,
             tier: length,
             k,
-            ms: batch.ms / batch.answers.length,
+            ms: batch.runs?.[k]?.ms ?? batch.ms / batch.answers.length,
             decoding: answerer.decoding,
-            date,
+            date: batch.runs?.[k]?.date ?? date,
           },
           answer,
         ),

@@ -5,12 +5,14 @@
  */
 import type { RunOptions } from "../engine/request.js";
 import type { Provenance } from "../store/provenance.js";
+import { checkShard, ownsUnit, type Shard, shardNote } from "../store/shard.js";
 import { type CountTask, countingTask } from "../tasks/count-task.js";
+import { type LogOptions, useLog } from "./answer-log.js";
 import { type Answerer, type Answers, firstBeyondContext } from "./answerer.js";
 import { type Answered, type LadderOptions, type LadderResult, ladder } from "./ladder.js";
 import { type CountTrial, readTrial } from "./trial.js";
 
-export interface SweepOptions extends RunOptions {
+export interface SweepOptions extends RunOptions, LogOptions {
   /** First and last count, both included. */
   readonly from?: number;
   readonly to: number;
@@ -22,6 +24,8 @@ export interface SweepOptions extends RunOptions {
   readonly task?: CountTask;
   /** Prompts asked at once. Default 64. */
   readonly batch?: number;
+  /** Only every n-th batch: one piece of the sweep, whose log is to be merged with the others'. Its boundary is not known. */
+  readonly shard?: Shard;
 }
 
 export interface Sweep {
@@ -55,19 +59,29 @@ export interface Boundary {
  * sweep.boundary.exactTo // 61
  */
 export async function denseSweep(answerer: Answerer, options: SweepOptions): Promise<Sweep> {
-  const { from = 1, to, step = 1, trials = 1, task = countingTask(), batch = 64, ...run } = options;
+  const { from = 1, to, step = 1, trials = 1, batch = 64 } = options;
   for (const [name, value] of Object.entries({ from, to, step, trials, batch }))
     if (!Number.isSafeInteger(value) || value < 1)
       throw new Error(`denseSweep: ${name} ${value}; expected a whole number from 1`);
   if (to < from) throw new Error(`denseSweep: from ${from} to ${to}; expected from <= to`);
+  checkShard("denseSweep", options.shard, options.log);
+  return useLog(answerer, options, { assay: "dense sweep" }, (subject) => sweep(subject, options));
+}
+
+async function sweep(answerer: Answerer, options: SweepOptions): Promise<Sweep> {
+  const { from = 1, to, step = 1, trials = 1, task = countingTask(), batch = 64, shard, ...rest } = options;
+  const { log: _log, ...run } = rest;
   const asked: { target: number; k: number }[] = [];
   for (let target = from; target <= to; target += step)
     for (let k = 0; k < trials; k += 1) asked.push({ target, k });
+  // Trials of one count stay together.
+  const size = Math.ceil(batch / trials) * trials;
   const rows: CountTrial[] = [];
   const costs: Answers[] = [];
   let stopped: string | undefined;
-  for (let at = 0; at < asked.length && stopped === undefined; at += batch) {
-    const group = asked.slice(at, at + batch);
+  for (let at = 0; at < asked.length && stopped === undefined; at += size) {
+    if (!ownsUnit(shard, at / size)) continue;
+    const group = asked.slice(at, at + size);
     const prompts = group.map(({ target, k }) => task.prompt(target, `sweep/${target}/${k}`));
     // Counts that fit are asked even when the group's longest does not.
     const beyond = await firstBeyondContext(answerer, prompts);
@@ -86,9 +100,9 @@ export async function denseSweep(answerer: Answerer, options: SweepOptions): Pro
             prompt: prompts[i]?.user ?? "",
             target: group[i]?.target ?? 0,
             k: group[i]?.k ?? 0,
-            ms: answers.ms / answers.answers.length,
+            ms: answers.runs?.[i]?.ms ?? answers.ms / answers.answers.length,
             decoding: answerer.decoding,
-            date,
+            date: answers.runs?.[i]?.date ?? date,
           },
           answer,
         ),
@@ -100,12 +114,16 @@ export async function denseSweep(answerer: Answerer, options: SweepOptions): Pro
     model: answerer.name,
     task: task.name,
     trials: rows,
-    boundary: boundaryOf(rows),
+    boundary: shard === undefined ? boundaryOf(rows) : UNKNOWN,
     ...(stopped === undefined ? {} : { stopped }),
+    ...(shard === undefined ? {} : { stopped: shardNote(shard) }),
     tokensSaved: Number.isNaN(evaluated / whole) ? null : 1 - evaluated / whole,
     provenance: answerer.provenance({ assay: "dense sweep", from, to, step, trials, task: task.settings }),
   };
 }
+
+/** Of a piece of a sweep: gaps have no boundary. */
+const UNKNOWN: Boundary = { exactTo: null, firstError: null, lastExact: null, exact: Number.NaN };
 
 /** Where a sweep stops being exact. A count with several trials is exact only if all of them are. */
 export function boundaryOf(

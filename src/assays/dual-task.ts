@@ -8,6 +8,7 @@ import type { RunOptions } from "../engine/request.js";
 import { type Bootstrap, bootstrap } from "../stats/bootstrap.js";
 import { type RandomKey, random } from "../stats/random.js";
 import type { Provenance } from "../store/provenance.js";
+import { checkShard, ownsUnit, type Shard, shardNote } from "../store/shard.js";
 import {
   codePrompt,
   type DualPrompt,
@@ -21,9 +22,10 @@ import {
 } from "../tasks/dual-task.js";
 import { type FormatClass, formatClass } from "../tasks/format-class.js";
 import type { Question } from "../tasks/question-set.js";
-import { type Answerer, firstBeyondContext } from "./answerer.js";
+import { type LogOptions, useLog } from "./answer-log.js";
+import { type Answer, type Answerer, firstBeyondContext } from "./answerer.js";
 
-export interface DualTaskOptions extends RunOptions {
+export interface DualTaskOptions extends RunOptions, LogOptions {
   /** Questions, of any kinds; each kind is a condition. `shippedQuestions("full")`, or `readQuestions` of your JSONL. */
   readonly questions: readonly Question[];
   /** True counts. Default 32, 48, 64, 80, 96. */
@@ -35,6 +37,8 @@ export interface DualTaskOptions extends RunOptions {
   readonly measure?: (texts: readonly string[]) => Promise<readonly number[]>;
   /** Text of the irrelevant-code control for a length in tokens. Default `irrelevantCode`. */
   readonly code?: (tokens: number, seed: string) => Promise<string> | string;
+  /** Only every n-th count: one piece of the assay, whose log is to be merged with the others'. */
+  readonly shard?: Shard;
 }
 
 export interface DualTrial {
@@ -93,6 +97,8 @@ export interface DualTaskResult {
   /** Condition by count, for the figure. */
   readonly rows: readonly DualTaskRow[];
   readonly summary: readonly DualTaskSummary[];
+  /** Of a shard: rows and summary are those of its own counts. */
+  readonly stopped?: string;
   readonly provenance: Provenance;
 }
 
@@ -103,14 +109,26 @@ export interface DualTaskResult {
  *
  * An answer without an integer counts as an error of the whole count. Weakness: `plain` and `code` ask for an integer, the other
  * conditions for JSON, in the paper as here; a difference between `second count` and `plain` may be the form's.
+ *
+ * All prompts are one batch; with a log, those of one count are.
  */
 export async function dualTask(answerer: Answerer, options: DualTaskOptions): Promise<DualTaskResult> {
-  const { questions, counts = [32, 48, 64, 80, 96], trials = 6, seed = 1, ...rest } = options;
-  const { measure = async (texts) => texts.map((text) => text.length / 4), code, ...run } = rest;
+  const { questions, counts = DEFAULT_COUNTS, trials = 6, seed = 1 } = options;
   if (questions.length === 0 || counts.length === 0 || !(trials >= 1))
     throw new Error(
       `dualTask: ${questions.length} questions, ${counts.length} counts, ${trials} trials; expected at least one of each`,
     );
+  checkShard("dualTask", options.shard, options.log);
+  return useLog(answerer, options, { assay: "dual task", seed }, (subject) => askAll(subject, options));
+}
+
+const DEFAULT_COUNTS = [32, 48, 64, 80, 96];
+
+async function askAll(answerer: Answerer, options: DualTaskOptions): Promise<DualTaskResult> {
+  const { questions, trials = 6, seed = 1, shard, log, ...rest } = options;
+  const { measure = async (texts) => texts.map((text) => text.length / 4), code, ...more } = rest;
+  const { counts: all = DEFAULT_COUNTS, ...run } = more;
+  const counts = all.filter((_, i) => ownsUnit(shard, i));
   const kinds = [...new Set(questions.map(({ kind }) => kind))];
   const [itemsOf1 = 0, itemsOf2 = 0] = await measure(["b", `b${", b".repeat(50)}`]);
   const asked: {
@@ -147,7 +165,10 @@ export async function dualTask(answerer: Answerer, options: DualTaskOptions): Pr
   const beyond = await firstBeyondContext(answerer, prompts);
   if (beyond !== undefined)
     throw new Error(`dualTask: count ${asked[beyond.index]?.target}: ${beyond.why}; use smaller counts`);
-  const { answers } = await answerer.answer(prompts, run);
+  const answers: Answer[] = [];
+  const size = log === undefined ? prompts.length : prompts.length / counts.length;
+  for (let at = 0; at < prompts.length; at += size)
+    answers.push(...(await answerer.answer(prompts.slice(at, at + size), run)).answers);
   const read = answers.map((answer, i): DualTrial => {
     const { prompt, condition, target, k, question } = asked[i] as (typeof asked)[number];
     const reading = readDual(answer.text);
@@ -175,6 +196,7 @@ export async function dualTask(answerer: Answerer, options: DualTaskOptions): Pr
     model: answerer.name,
     trials: read,
     ...summariseDual(read, seed),
+    ...(shard === undefined ? {} : { stopped: shardNote(shard) }),
     provenance: answerer.provenance({ assay: "dual task", counts, trials, seed, kinds }),
   };
 }

@@ -8,9 +8,14 @@ import { nextSizes } from "./verification/look-ahead.js";
 /** Whatever can say right or wrong: a model in some mode, or a server. */
 export interface Checker {
   readonly lookAhead: boolean;
-  check(items: readonly Item[]): Promise<Check[]>;
+  /**
+   * One check an item; undefined for what another shard verifies.
+   *
+   * @param ordinals place of each item among all of the task, from 0, in the order of the sizes
+   */
+  check(items: readonly Item[], ordinals?: readonly number[]): Promise<(Check | undefined)[]>;
   /** The checks with full answers and margins; a verdict may be corrected here. */
-  complete(items: readonly Item[], checks: readonly Check[]): Promise<Check[]>;
+  complete(items: readonly Item[], checks: readonly Check[], ordinals?: readonly number[]): Promise<Check[]>;
 }
 
 export interface SearchOptions {
@@ -29,7 +34,7 @@ export interface Checked {
 }
 
 export interface Found {
-  /** Every verified instance of the sizes reported, in order. */
+  /** Every instance of the sizes reported that was verified (by this shard), in order. */
   readonly checked: readonly Checked[];
   /** The last of these sizes. */
   readonly last: number;
@@ -48,42 +53,47 @@ export async function searchHorizon<I>(
   const { template, upTo, wholeGrid, mostInstances, signal } = options;
   const counter = countSizes(task, mostInstances);
   const checked: Checked[] = [];
+  let seen = 0;
   let failing: number | undefined;
   let next = 1;
   let stopped: string | undefined;
   while (next <= upTo && (wholeGrid || failing === undefined)) {
     signal.throwIfAborted();
-    if (checked.length + counter(next) > mostInstances) {
+    if (seen + counter(next) > mostInstances) {
       const many = counter(next) > mostInstances ? `more than ${mostInstances}` : counter(next);
       stopped = `size ${next} has ${many} instances; mostInstances is ${mostInstances}`;
       break;
     }
     const sizes = wholeGrid
-      ? slab(next, upTo, Math.min(SLAB, mostInstances - checked.length), counter)
+      ? slab(next, upTo, Math.min(SLAB, mostInstances - seen), counter)
       : checker.lookAhead
-        ? nextSizes(next, upTo, checked.length, counter)
+        ? nextSizes(next, upTo, seen, counter)
         : [next];
     const items = sizes.flatMap((size) => itemsOf(task, size, template));
-    let checks = await checker.check(items);
-    if (wholeGrid && options.texts === "errors") checks = await complete(checker, items, checks, () => true);
+    const ordinals = items.map((_, i) => seen + i);
+    let checks = await checker.check(items, ordinals);
+    const completed = (among: (item: Item) => boolean) => complete(checker, items, checks, ordinals, among);
+    if (wholeGrid && options.texts === "errors") checks = await completed(() => true);
     // A full answer may correct a verdict, and then another size may be the failing one.
     for (let tried: number | undefined; failing === undefined; ) {
-      const first = items.find((_, i) => checks[i]!.verdict === "wrong")?.size;
+      const first = items.find((_, i) => checks[i]?.verdict === "wrong")?.size;
       if (first === undefined) break;
       if (first === tried) {
         failing = first;
         break;
       }
-      checks = await complete(checker, items, checks, (item) => item.size === first);
+      checks = await completed((item) => item.size === first);
       tried = first;
     }
     items.forEach((item, i) => {
-      checked.push({ item, check: checks[i]! });
+      const check = checks[i];
+      if (check !== undefined) checked.push({ item, check });
     });
+    seen += items.length;
     next = sizes.at(-1)! + 1;
     const span = sizes.length === 1 ? `size ${sizes[0]}` : `sizes ${sizes[0]} to ${sizes.at(-1)}`;
-    const total = wholeGrid ? gridTotal(upTo, mostInstances, counter) : checked.length;
-    options.onProgress?.({ what: `verified ${span}`, done: checked.length, total, unit: "instances" });
+    const total = wholeGrid ? gridTotal(upTo, mostInstances, counter) : seen;
+    options.onProgress?.({ what: `verified ${span}`, done: seen, total, unit: "instances" });
   }
   const last = wholeGrid ? next - 1 : (failing ?? next - 1);
   return {
@@ -127,13 +137,15 @@ function gridTotal(upTo: number, most: number, count: (size: number) => number):
 async function complete(
   checker: Checker,
   items: readonly Item[],
-  checks: readonly Check[],
+  checks: readonly (Check | undefined)[],
+  ordinals: readonly number[],
   among: (item: Item) => boolean,
-): Promise<Check[]> {
-  const chosen = items.map((item, i) => checks[i]!.verdict === "wrong" && among(item));
+): Promise<(Check | undefined)[]> {
+  const chosen = items.map((item, i) => checks[i]?.verdict === "wrong" && among(item));
   const texts = await checker.complete(
     items.filter((_, i) => chosen[i]),
-    checks.filter((_, i) => chosen[i]),
+    checks.filter((check, i): check is Check => chosen[i] === true && check !== undefined),
+    ordinals.filter((_, i) => chosen[i]),
   );
   return checks.map((check, i) => (chosen[i] ? texts.shift()! : check));
 }

@@ -23,6 +23,7 @@ export * from "./memorisation-rows.js";
 export * from "./memorisation-tables.js";
 export * from "./motifs.js";
 export * from "./prompt-stability.js";
+export * from "./seeded-capacities.js";
 export * from "./tier.js";
 export * from "./token-frontier.js";
 export * from "./trial.js";

@@ -5,6 +5,7 @@
  * shifts even when the input token count remains unchanged").
  */
 import { type Correlation, spearman } from "../stats/correlation.js";
+import { checkShard, ownsUnit, type Shard } from "../store/shard.js";
 import { countingTask } from "../tasks/count-task.js";
 import type { CountingOptions } from "../tasks/counting.js";
 import { itemTokens, type Tokenizer } from "../tasks/item-tokens.js";
@@ -18,6 +19,8 @@ export interface MotifOptions extends Omit<CapacityOptions, "task" | "onTier"> {
   readonly counting?: Omit<CountingOptions, "item" | "delimiter">;
   /** For tokens per item; without one they are left out. */
   readonly tokenizer?: Tokenizer;
+  /** Only every n-th motif: one piece of the grid, whose log is to be merged with the others'. `relative` is then to its own first. */
+  readonly shard?: Shard;
   /** After each motif. */
   readonly onMotif?: (row: MotifCapacity, done: number, total: number) => void;
 }
@@ -44,12 +47,15 @@ export interface MotifCapacity {
  * const rows = await motifCapacities(fromModel(model), { items: ["a", "#"], delimiters: [", ", "\n"] });
  */
 export async function motifCapacities(answerer: Answerer, options: MotifOptions): Promise<MotifCapacity[]> {
-  const { items, delimiters, counting, tokenizer, onMotif, ...ladder } = options;
+  const { items, delimiters, counting, tokenizer, onMotif, shard, ...ladder } = options;
   if (items.length === 0 || delimiters.length === 0)
     throw new Error(
       `motifCapacities: ${items.length} items and ${delimiters.length} delimiters; expected at least one of each`,
     );
-  const motifs = items.flatMap((item) => delimiters.map((delimiter) => ({ item, delimiter })));
+  checkShard("motifCapacities", shard, options.log);
+  const motifs = items
+    .flatMap((item) => delimiters.map((delimiter) => ({ item, delimiter })))
+    .filter((_, i) => ownsUnit(shard, i));
   // Said before the first ladder runs, not after an hour.
   for (const motif of motifs) countingTask(motif).prompt(1, 0);
   const tokens = tokenizer && (await itemTokens([tokenizer], { motifs, counts: [16, 64] }));

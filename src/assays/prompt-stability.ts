@@ -5,6 +5,7 @@ import { itemsOf, type Task, templateOf } from "../tasks/task.js";
 import type { Template } from "../tasks/template.js";
 import type { HorizonResult } from "./horizon-result.js";
 import type { Checker } from "./horizon-search.js";
+import type { Check } from "./verification/check.js";
 import { createChecker, type HorizonOptions, zeroErrorHorizon } from "./zero-error-horizon.js";
 
 export interface StabilityRow {
@@ -88,7 +89,7 @@ export async function limiterTransfer<I>(
   subject: Model | Endpoint,
   task: Task<I>,
   results: readonly Pick<HorizonResult, "template" | "limiters">[],
-  options: Omit<HorizonOptions, "template"> = {},
+  options: Omit<HorizonOptions, "template" | "log" | "shard"> = {},
 ): Promise<TransferRow[]> {
   const { checker } = await createChecker(subject, task, options);
   const rows: TransferRow[] = [];
@@ -116,11 +117,8 @@ export async function limiterTransfer<I>(
   return rows;
 }
 
-async function withAnswers(
-  checker: Checker,
-  items: Parameters<Checker["check"]>[0],
-): ReturnType<Checker["check"]> {
-  const checks = await checker.check(items);
+async function withAnswers(checker: Checker, items: Parameters<Checker["check"]>[0]): Promise<Check[]> {
+  const checks = (await checker.check(items)) as Check[]; // no shard: all of them
   const wrong = items.filter((_, i) => checks[i]!.verdict === "wrong");
   if (wrong.length === 0) return checks;
   const texts = await checker.complete(

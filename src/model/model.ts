@@ -23,6 +23,8 @@ export interface Model {
   readonly sha256: string;
   /** The sha256 is one that somebody states. False for a file of one's own. */
   readonly verified: boolean;
+  /** Jinja source of the chat template in use, "" for plain text. */
+  readonly template: string;
   /** What it is, in a few labelled values: architecture, layers, width, quantisation, context, template, backend, memory. */
   describe(): Readonly<Record<string, string>>;
   /** Every hook point this model has, by kind: `{ residPost: "layers 0..7, width 64" }`. */
@@ -45,13 +47,20 @@ export interface Model {
 
 const STREAM_BYTES = 250e6;
 
-export function makeModel(engine: Engine, render: Render, sha256: string, verified: boolean): Model {
+export function makeModel(
+  engine: Engine,
+  render: Render,
+  sha256: string,
+  verified: boolean,
+  template: string,
+): Model {
   const { info } = engine;
   const model: Model = {
     info,
     engine,
     sha256,
     verified,
+    template,
     describe: () => describe(info, sha256, verified),
     hookPoints: () => summarizeHooks(info.hookPoints),
     prompts: (parts) => makePrompts(engine, render, parts),

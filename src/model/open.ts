@@ -81,8 +81,9 @@ export async function open(spec: string = DEFAULT_MODEL, options: OpenOptions = 
     const [bosText, eosText] = await Promise.all(
       [bos, eos].map(async (token) => (token < 0 ? "" : (await engine.pieces([token]))[0]!)),
     );
-    const render = chatRenderer(options.template ?? chatTemplate, bosText!, eosText!);
-    return makeModel(engine, render, resolved.sha256, resolved.verified);
+    const template = options.template ?? chatTemplate;
+    const render = chatRenderer(template, bosText!, eosText!);
+    return makeModel(engine, render, resolved.sha256, resolved.verified, template);
   } catch (error) {
     await engine.close();
     throw error;

@@ -47,7 +47,7 @@ describe("withAnswerLog", () => {
     expect(first.asked.length).toBe(new Set(first.asked).size);
     expect(before.trials.length).toBeGreaterThan(first.asked.length);
     const line = JSON.parse(readFileSync(path, "utf8").split("\n")[0] ?? "");
-    expect(line).toMatchObject({ model: "counter", time: 0, prompt: { user: first.asked[0] } });
+    expect(line).toMatchObject({ trial: { model: "counter", prompt: { user: first.asked[0] } } });
   });
 
   it("asks only for what is new", async () => {
@@ -80,12 +80,16 @@ describe("withAnswerLog", () => {
 
   it("skips a line cut short at the end, and names any other broken one", async () => {
     const path = join(folder, "cut.jsonl");
-    await (await withAnswerLog(counter(), path)).answer([{ user: "x\n\na" }]);
+    const first = await withAnswerLog(counter(), path);
+    await first.answer([{ user: "x\n\na" }]);
+    await first.close();
     appendFileSync(path, '{"key": "abc');
     const again = counter();
-    await (await withAnswerLog(again, path)).answer([{ user: "x\n\na" }]);
+    const second = await withAnswerLog(again, path);
+    await second.answer([{ user: "x\n\na" }]);
+    await second.close();
     expect(again.asked).toEqual([]);
     writeFileSync(path, "broken\n{}\n");
-    await expect(withAnswerLog(counter(), path)).rejects.toThrow("withAnswerLog: line 1 of");
+    await expect(withAnswerLog(counter(), path)).rejects.toThrow("run log: line 1 of");
   });
 });
