@@ -168,7 +168,7 @@ function makeLog(path: string, file: RunLogFile, close: () => Promise<void>): Ru
         const trials = await compute(asked.map((key) => first.get(key)!));
         if (trials.length !== asked.length)
           throw new Error(`run log: ${trials.length} trials for ${asked.length} questions; expected as many`);
-        const ms = (performance.now() - started) / asked.length;
+        const ms = Math.round((1000 * (performance.now() - started)) / asked.length) / 1000;
         const date = new Date().toISOString();
         const name = trialKey(asked).slice(0, 16);
         // Leftovers of a batch of another shape stay what they are; then the new lines are whole by themselves.

@@ -8,6 +8,7 @@ export * from "./format-class.js";
 export * from "./integer-reader.js";
 export * from "./isomorphism-classes.js";
 export * from "./item-tokens.js";
+export * from "./known-tasks.js";
 export * from "./multiplication.js";
 export * from "./parentheses.js";
 export * from "./parity.js";
