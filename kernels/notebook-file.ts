@@ -68,7 +68,8 @@ export function readNotebook(path: string): Notebook {
   try {
     parsed = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new Error(`notebook: ${path} is not JSON (${(error as Error).message}); expected nbformat 4.5`);
+    const why = (error as Error).message.replace(/\s+/g, " ");
+    throw new Error(`notebook: ${path} is not JSON (${why}); expected nbformat 4.5`);
   }
   return parseNotebook(parsed, basename(path));
 }
@@ -123,6 +124,8 @@ function parseCell(cell: unknown, where: string, minor: number, index: number, f
   if (count !== null && !isCount(count))
     return fail(`${where}: execution_count must be a whole number or null`);
   const outputs = (cell.outputs ?? []) as Output[];
+  if (!outputs.every((output) => isRecord(output) && typeof output.output_type === "string"))
+    return fail(`${where}: every output must be an object with an output_type`);
   return { cell_type: "code", id, metadata, source: text, outputs, execution_count: count };
 }
 

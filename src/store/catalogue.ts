@@ -78,7 +78,9 @@ export function readCatalogue(path: string = join(projectRoot(), "data", "catalo
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new Error(`readCatalogue: ${path} is no JSON: ${(error as Error).message}`, { cause: error });
+    throw new Error(`readCatalogue: ${path} is no JSON: ${(error as Error).message.replace(/\s+/g, " ")}`, {
+      cause: error,
+    });
   }
   return checkCatalogue(json);
 }
@@ -194,7 +196,8 @@ function checkPart(value: unknown, where: string): WheelPart {
 
 function fail(field: string, came: unknown, expected: string): never {
   const shown = typeof came === "string" ? came : (JSON.stringify(came) ?? "nothing");
-  throw new Error(`catalogue: ${field} is ${shown.slice(0, 120)}; expected ${expected}`);
+  const line = shown.replace(/\s+/g, " ").slice(0, 120);
+  throw new Error(`catalogue: ${field} is ${line}; expected ${expected}`);
 }
 
 function record(value: unknown, field: string): Record<string, unknown> {

@@ -13,6 +13,8 @@ export interface ProvenanceModel {
   /** File name without its folder, which says nothing to others. */
   readonly file: string;
   readonly sha256: string;
+  /** False where nobody states a sha256 to compare with: a flipped weight would not be noticed. */
+  readonly verified?: boolean;
   readonly architecture: string;
   readonly quantisation: string;
   readonly parameters: number;
@@ -53,6 +55,7 @@ export interface Provenance {
 /** What is read of a model: an opened model has this shape. */
 export interface ModelFacts {
   readonly sha256: string;
+  readonly verified?: boolean;
   readonly info: {
     readonly name: string;
     readonly path: string;
@@ -102,7 +105,7 @@ export function describeProvenance(record: Provenance): string {
   const { model, engine } = record;
   const said = [
     model &&
-      `${model.file} (${model.architecture}, ${model.quantisation}, sha256 ${model.sha256.slice(0, 12)})`,
+      `${model.file} (${model.architecture}, ${model.quantisation}, sha256 ${model.sha256.slice(0, 12)}${model.verified === false ? ", unverified file" : ""})`,
     engine &&
       [
         `llama.cpp ${engine.llamaVersion} ${engine.backend}`,
@@ -120,9 +123,17 @@ export function describeProvenance(record: Provenance): string {
   return said.filter((s) => s !== undefined).join("; ");
 }
 
-function modelFacts({ info, sha256 }: ModelFacts): ProvenanceModel {
+function modelFacts({ info, sha256, verified }: ModelFacts): ProvenanceModel {
   const { name, path, architecture, quantisation, parameters } = info;
-  return { name, file: basename(path), sha256, architecture, quantisation, parameters };
+  return {
+    name,
+    file: basename(path),
+    sha256,
+    ...(verified === undefined ? {} : { verified }),
+    architecture,
+    quantisation,
+    parameters,
+  };
 }
 
 function engineFacts({ info }: ModelFacts): ProvenanceEngine {

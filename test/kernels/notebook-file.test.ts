@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -11,6 +11,7 @@ import {
   readNotebook,
   strippedNotebook,
 } from "../../kernels/notebook-file.js";
+import { mutate, mutateJson, seededInts } from "../store/mutations.js";
 import { notebookOf, writeNotebook } from "./made-notebook.js";
 
 const parametersCell = {
@@ -139,5 +140,39 @@ describe("findNotebook", () => {
       /"09"; no such notebook.*00-start, 07-patching, 08-a, 08-b/,
     );
     expect(() => findNotebook("08", folder)).toThrow(/several notebooks begin so.*08-a, 08-b$/);
+  });
+});
+
+describe("1,000 damaged notebooks", () => {
+  it("a notebook that can be written again, or one line", () => {
+    const shipped = readFileSync(join(import.meta.dirname, "..", "..", "notebooks", "00-quickstart.ipynb"));
+    const withOutputs = JSON.parse(shipped.toString("utf8")) as { cells: Record<string, unknown>[] };
+    for (const cell of withOutputs.cells)
+      if (cell.cell_type === "code")
+        cell.outputs = [
+          { output_type: "stream", name: "stdout", text: ["a\n"] },
+          { output_type: "display_data", data: {}, metadata: {} },
+        ];
+    const draw = seededInts(17);
+    const path = join(mkdtempSync(join(tmpdir(), "notebook-")), "mutant.ipynb");
+    let read = 0;
+    for (let k = 0; k < 1000; k++) {
+      writeFileSync(
+        path,
+        k % 2 === 0 ? mutate(shipped, draw, shipped.length) : JSON.stringify(mutateJson(withOutputs, draw)),
+      );
+      try {
+        const notebook = readNotebook(path);
+        read++;
+        expect(
+          parseNotebook(JSON.parse(notebookText(strippedNotebook(notebook))), "again").cells.length,
+        ).toBe(strippedNotebook(notebook).cells.length);
+        parameterNames(notebook);
+      } catch (error) {
+        expect((error as Error).message).toMatch(/^notebook: [^\n]*$/);
+      }
+    }
+    expect(read).toBeGreaterThan(50);
+    expect(read).toBeLessThan(950);
   });
 });

@@ -1,8 +1,10 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkCatalogue, findEntry, readCatalogue } from "../../src/store/catalogue.js";
+import { projectRoot } from "../../src/store/project-root.js";
+import { mutate, mutateJson, seededInts } from "./mutations.js";
 
 const good = {
   version: 1,
@@ -87,5 +89,35 @@ describe("catalogue", () => {
     expect(() => findEntry(readCatalogue(), "gemma-3-270")).toThrow(
       /no entry named gemma-3-270; did you mean gemma-3-270m/,
     );
+  });
+});
+
+describe("1,000 damaged catalogues", () => {
+  it("a checked catalogue or one line", () => {
+    const shipped = readFileSync(join(projectRoot(), "data", "catalogue.json"));
+    const draw = seededInts(21);
+    const path = join(mkdtempSync(join(tmpdir(), "catalogue-")), "mutant.json");
+    let read = 0;
+    for (let k = 0; k < 1000; k++) {
+      const bytes =
+        k % 2 === 0
+          ? mutate(shipped, draw, shipped.length)
+          : JSON.stringify(mutateJson(JSON.parse(shipped.toString("utf8")), draw));
+      writeFileSync(path, bytes);
+      try {
+        const { entries } = readCatalogue(path);
+        read++;
+        // Whatever passes cannot lead out of its folder, and names no file of another size than it says.
+        for (const { path, bytes, sha256 } of entries.flatMap(({ files }) => files)) {
+          expect(path.split("/")).not.toContain("..");
+          expect(bytes === null || bytes > 0).toBe(true);
+          expect(sha256 === null || /^[0-9a-f]{64}$/.test(sha256)).toBe(true);
+        }
+      } catch (error) {
+        expect((error as Error).message).toMatch(/^(readCatalogue|catalogue): [^\n]*$/);
+      }
+    }
+    expect(read).toBeGreaterThan(50);
+    expect(read).toBeLessThan(950);
   });
 });

@@ -24,3 +24,38 @@ export function mutate(file: Uint8Array, int: (n: number) => number, head: numbe
   }
   return out;
 }
+
+/** Plain data with one to three values, or keys, turned into something else. */
+export function mutateJson(json: unknown, int: (n: number) => number): unknown {
+  let out = structuredClone(json);
+  for (let k = 1 + int(3); k > 0; k--) out = changeOne(out, int);
+  return out;
+}
+
+const STRANGE: readonly unknown[] = [
+  null,
+  -1,
+  0,
+  1.5,
+  1e300,
+  "",
+  "../../x",
+  "\u0000",
+  [],
+  {},
+  true,
+  [[[]]],
+  "x".repeat(5000),
+];
+
+function changeOne(value: unknown, int: (n: number) => number): unknown {
+  const isParent = typeof value === "object" && value !== null && Object.keys(value).length > 0;
+  if (!isParent || int(5) === 0) return structuredClone(STRANGE[int(STRANGE.length)]);
+  const parent = value as Record<string, unknown>;
+  const keys = Object.keys(parent);
+  const key = keys[int(keys.length)]!;
+  if (int(8) > 0) parent[key] = changeOne(parent[key], int);
+  else if (Array.isArray(value)) value.push(structuredClone(value[int(value.length)]));
+  else delete parent[key];
+  return value;
+}

@@ -67,5 +67,11 @@ describe("provenance", () => {
       "smol.gguf (llama, Q4_1, sha256 abababababab); llama.cpp 0.4.0 CPU, KV f32, flash attention off, 0 GPU layers, " +
         `2 threads, chunks of 128; seed 3; template a b; countlens ${record.version} (ccccccc+); 1970-01-01`,
     );
+    expect(describeProvenance(provenance({ model: { ...model, verified: false } }))).toContain(
+      "sha256 abababababab, unverified file)",
+    );
+    expect(describeProvenance(provenance({ model: { ...model, verified: true } }))).not.toContain(
+      "unverified",
+    );
   });
 });
