@@ -30,6 +30,14 @@ export * as figures from "./figures/index.js";
 export { progress } from "./figures/progress.js";
 export { show } from "./figures/show.js";
 export * as lens from "./lens/index.js";
+export {
+  type Captured,
+  type CaptureOptions,
+  type CaptureRequest,
+  type CaptureSize,
+  captureActivations,
+  captureSize,
+} from "./model/capture-activations.js";
 export { defaultSignal } from "./model/interrupt.js";
 export type { Model } from "./model/model.js";
 export { marginFloor, type NoiseFloor, noiseFloor } from "./model/noise-floor.js";
@@ -45,6 +53,11 @@ export {
 } from "./model/quantise.js";
 export * as stats from "./stats/index.js";
 export * as corpus from "./store/corpus.js";
+export { openActivations, type StoredActivations } from "./store/activation-reader.js";
+export { evictActivations, listActivations } from "./store/activation-store.js";
+export { mergeRunLogs } from "./store/merge-logs.js";
 export { describeProvenance, type Provenance, provenance } from "./store/provenance.js";
 export { loadPublished } from "./store/published.js";
+export { openRunLog, type RunLog } from "./store/run-log.js";
+export { parseShard, type Shard } from "./store/shard.js";
 export * as tasks from "./tasks/index.js";

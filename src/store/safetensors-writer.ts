@@ -68,13 +68,21 @@ export async function safetensorsWriter(
   text.copy(padded, 8);
   const draft = `${path}.${process.pid}.writing`;
   const file = await open(draft, "w");
-  await writeAll(file, padded, 0);
   let current = 0;
   let at = 0;
   const discard = async () => {
     await file.close().catch(() => undefined);
     await rm(draft, { force: true });
   };
+  const orNothing = async (work: () => Promise<void>) => {
+    try {
+      await work();
+    } catch (error) {
+      await discard();
+      throw error;
+    }
+  };
+  await orNothing(() => writeAll(file, padded, 0));
   return {
     async append(data) {
       if (data.length === 0) return;
@@ -97,9 +105,11 @@ export async function safetensorsWriter(
         await discard();
         throw new Error(`safetensorsWriter: ${offset - at} bytes of ${path} were not given; nothing written`);
       }
-      await file.sync();
-      await file.close();
-      await rename(draft, path);
+      await orNothing(async () => {
+        await file.sync();
+        await file.close();
+        await rename(draft, path);
+      });
     },
     discard,
   };
