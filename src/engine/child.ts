@@ -1,6 +1,8 @@
 /** The engine's own process: takes calls over the IPC channel and answers them with the inline engine. */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import koffi from "koffi";
 import { type InlineEngine, openInline } from "./inline.js";
 import { AbortCallback } from "./layouts.js";
@@ -9,6 +11,9 @@ import type { Progress } from "./request.js";
 import { remoteFunction } from "./row-calls.js";
 import { pack } from "./transport.js";
 
+/** Activations handed over before their memory is collected. Left to itself the collector waits for several times as much, because it
+ * looks at this small program's heap and not at the large arrays outside it. */
+const COLLECT_BYTES = 8e6;
 const ASK_EVERY_MS = 50;
 const PROGRESS_EVERY_MS = 50;
 
@@ -17,6 +22,9 @@ let folder = "";
 let running = -1;
 let asked = 0;
 let files = 0;
+let handedOver = 0;
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
 const controllers = new Map<number, AbortController>();
 
 const send = (message: FromChild) => process.send?.(message);
@@ -44,7 +52,13 @@ async function answer(id: number, call: Call): Promise<Answers[keyof Answers]> {
       case "evaluate": {
         const requests = withFunctions(call.requests, (number) => remoteFunction(id, number));
         const evaluation = await engine.evaluate(requests, { ...call.options, ...control(id, controller) });
-        return pack(evaluation, join(folder, `tensors-${files++}`));
+        const parcel = pack(evaluation, join(folder, `tensors-${files++}`));
+        handedOver += 4 * parcel.lengths.reduce((sum, length) => sum + length, 0);
+        if (handedOver > COLLECT_BYTES) {
+          handedOver = 0;
+          setImmediate(collect); // once nothing holds them any more
+        }
+        return parcel;
       }
       case "generate": {
         const requests = withFunctions(call.requests, (number) => remoteFunction(id, number));

@@ -45,7 +45,7 @@ export interface CaptureOptions extends StoreOptions, Pick<RunOptions, "signal" 
   readonly positions?: Positions;
   /** Most bytes of the whole store, this capture included. Default 50 GB. */
   readonly budget?: number;
-  /** Bytes of a shard, about: what is in memory at once. Default 32 MB. A request that is larger is a shard of its own. */
+  /** Bytes of a shard, about: what is in memory at once. Default 8 MB. A request that is larger is a shard of its own. */
   readonly shardBytes?: number;
   /** Called with a line that says the size, before anything is computed. `console.log` does. */
   readonly onSize?: (text: string) => void;
@@ -69,7 +69,7 @@ export interface Captured extends StoredActivations {
   readonly found: boolean;
 }
 
-const SHARD_BYTES = 32e6;
+const SHARD_BYTES = 8e6;
 /** What a header takes, at most and about. */
 const HEADER_BYTES = 200;
 
