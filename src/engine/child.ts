@@ -1,5 +1,5 @@
 /** The engine's own process: takes calls over the IPC channel and answers them with the inline engine. */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -26,6 +26,13 @@ let handedOver = 0;
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 const controllers = new Map<number, AbortController>();
+
+try {
+  // When memory runs out Linux ends the process with the highest score: this one, which can be started again, and not the notebook.
+  writeFileSync("/proc/self/oom_score_adj", "600");
+} catch {
+  // not Linux, or not allowed
+}
 
 const send = (message: FromChild) => process.send?.(message);
 

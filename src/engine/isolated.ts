@@ -18,6 +18,10 @@ import { ANSWER_FD, ASK_FD, answerRowCalls } from "./row-calls.js";
 import { makeExchangeFolder, unpack } from "./transport.js";
 
 const LOG_BYTES = 16_384;
+/** A child that has not heard a cancel after this time hangs and is ended, ms. */
+const CANCEL_MS = 60_000;
+/** What an engine says that has run out of memory: it is not trusted with another call. */
+const OUT_OF_MEMORY = /out of memory|allocation failed|failed to allocate|bad_alloc|cannot allocate|ENOMEM/i;
 
 interface Pending {
   readonly resolve: (value: Answers[keyof Answers]) => void;
@@ -30,6 +34,8 @@ interface Child {
   readonly process: ChildProcess;
   readonly folder: string;
   readonly pending: Map<number, Pending>;
+  /** Cancelled calls it has not answered yet. */
+  readonly cancelled: Map<number, NodeJS.Timeout>;
   /** The end of what llama.cpp wrote to stderr. */
   log: string;
 }
@@ -53,8 +59,19 @@ export async function openIsolated(options: EngineOptions): Promise<Engine> {
     });
     child = started;
     opening = ask(started, { type: "open", options, folder: started.folder });
-    await opening;
+    try {
+      await opening;
+    } catch (error) {
+      retire(started);
+      throw error;
+    }
     return started;
+  }
+
+  /** No further calls for this child: the next one starts another. */
+  function retire(old: Child): void {
+    if (child === old) child = undefined;
+    old.process.kill("SIGKILL");
   }
 
   async function ask<T extends Call["type"]>(
@@ -85,7 +102,10 @@ export async function openIsolated(options: EngineOptions): Promise<Engine> {
         // The file is for a child that is inside a decode, the message for one that is between two.
         if (existsSync(to.folder)) writeFileSync(join(to.folder, `cancel-${id}`), "");
         tell(to, { id, cancel: true });
-        reject(aborted(signal));
+        const late = setTimeout(() => retire(to), CANCEL_MS);
+        late.unref();
+        to.cancelled.set(id, late);
+        to.pending.get(id)?.reject(aborted(signal));
       };
       const settle = () => {
         signal?.removeEventListener("abort", cancel);
@@ -100,6 +120,7 @@ export async function openIsolated(options: EngineOptions): Promise<Engine> {
         },
         reject: (error) => {
           settle();
+          if (OUT_OF_MEMORY.test(error.message)) retire(to);
           reject(error);
         },
         // What it prints belongs to the cell that asked, not to the one that opened the child.
@@ -116,7 +137,7 @@ export async function openIsolated(options: EngineOptions): Promise<Engine> {
     await ensure();
     info = await opening!;
   } catch (error) {
-    (child as Child | undefined)?.process.disconnect();
+    closed = true;
     throw error;
   }
 
@@ -178,7 +199,7 @@ function startChild(onGone: (child: Child) => void): Child {
     env: childEnvironment(),
     stdio: ["ignore", "ignore", "pipe", "ipc", "pipe", "pipe"],
   });
-  const child: Child = { process: childProcess, folder, pending: new Map(), log: "" };
+  const child: Child = { process: childProcess, folder, pending: new Map(), cancelled: new Map(), log: "" };
   childProcess.stderr?.setEncoding("utf8");
   childProcess.stderr?.on("data", (text: string) => {
     child.log = (child.log + text).slice(-LOG_BYTES);
@@ -198,6 +219,10 @@ function startChild(onGone: (child: Child) => void): Child {
 
 function receive(child: Child, message: FromChild): void {
   const pending = child.pending.get(message.id);
+  if (!("progress" in message)) {
+    clearTimeout(child.cancelled.get(message.id));
+    child.cancelled.delete(message.id);
+  }
   if (pending === undefined) discard(message);
   else if ("progress" in message) pending.onProgress?.(message.progress);
   else if ("error" in message) pending.reject(toError(message.error, child.log));
@@ -214,6 +239,7 @@ function discard(message: FromChild): void {
 
 function end(child: Child, onGone: (child: Child) => void, how: string): void {
   rmSync(child.folder, { recursive: true, force: true });
+  for (const late of child.cancelled.values()) clearTimeout(late);
   onGone(child);
   const said = lastWords(child.log);
   const error = new Error(

@@ -37,6 +37,9 @@ export function answerRowCalls(
   answer: Duplex,
   find: (call: number, number: number) => RowFunction | undefined,
 ): void {
+  // A child that dies in the middle of a question breaks the pipe. Its end is reported elsewhere; unheard, the error here would
+  // end this process.
+  for (const pipe of [ask, answer]) pipe.on("error", () => undefined);
   let waiting = Buffer.alloc(0);
   ask.on("data", (chunk: Buffer) => {
     waiting = Buffer.concat([waiting, chunk]);

@@ -6,6 +6,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   forest: () => import("./forest.js"),
   patch: () => import("./patch.js"),
   zeh: () => import("./zeh.js"),
+  isolation: () => import("./isolation.js"),
   regressions: () => import("./regressions.js"),
   sae: () => import("./sae.js"),
 };
