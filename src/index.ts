@@ -6,6 +6,7 @@
 
 // Rooms: `tasks.multiplication()`, `assays.zeroErrorHorizon(model, task)`, `figures.errorGrid(rows)`, ...
 export * as assays from "./assays/index.js";
+export { type Verification, verify } from "./assays/verify-result.js";
 export * as endpoints from "./endpoints/index.js";
 export type { Engine, EngineInfo, EngineSettings } from "./engine/engine.js";
 // What can be asked of one

@@ -28,5 +28,6 @@ export * from "./tier.js";
 export * from "./token-frontier.js";
 export * from "./trial.js";
 export * from "./trial-log-import.js";
+export * from "./verify-result.js";
 export * from "./zero-error-horizon.js";
 export * from "./zero-error-horizon-grid.js";
