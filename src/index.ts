@@ -2,12 +2,17 @@
  * countlens: language-model interpretability on GGUF models, in notebooks.
  *
  * The public API, in the order in which a notebook meets it.
+ *
+ * @packageDocumentation
  */
 
 // Rooms: `tasks.multiplication()`, `assays.zeroErrorHorizon(model, task)`, `figures.errorGrid(rows)`, ...
+/** Assays: how far a model carries a procedure without a mistake, and what its mistakes are like. */
 export * as assays from "./assays/index.js";
 export { type Verification, verify } from "./assays/verify-result.js";
+/** Models behind an OpenAI-compatible server. */
 export * as endpoints from "./endpoints/index.js";
+export type { Gpu } from "./engine/backend.js";
 export type { Engine, EngineInfo, EngineSettings } from "./engine/engine.js";
 // What can be asked of one
 export {
@@ -27,9 +32,11 @@ export {
 export type * from "./engine/request.js";
 // Showing, saving, citing
 export { exportFigure } from "./figures/export.js";
+/** Figures: pure functions from rows to a plotly spec; rich displays, export and the report. */
 export * as figures from "./figures/index.js";
 export { progress } from "./figures/progress.js";
 export { show } from "./figures/show.js";
+/** Lenses: what goes on inside a model. */
 export * as lens from "./lens/index.js";
 export {
   type Captured,
@@ -52,13 +59,24 @@ export {
   type TypeShare,
   tensorTypes,
 } from "./model/quantise.js";
+/** Statistics: methods named with their weaknesses, tails exact far out. No model is known here. */
 export * as stats from "./stats/index.js";
+/** Corpora: how often each multiplication stands in a body of text. */
 export * as corpus from "./store/corpus.js";
 export { openActivations, type StoredActivations } from "./store/activation-reader.js";
 export { evictActivations, listActivations } from "./store/activation-store.js";
 export { mergeRunLogs } from "./store/merge-logs.js";
-export { describeProvenance, type Provenance, provenance } from "./store/provenance.js";
-export { loadPublished } from "./store/published.js";
 export { openRunLog, type RunLog } from "./store/run-log.js";
 export { parseShard, type Shard } from "./store/shard.js";
+export {
+  describeProvenance,
+  type Json,
+  type Provenance,
+  type ProvenanceEngine,
+  type ProvenanceModel,
+  type ProvenanceParts,
+  provenance,
+} from "./store/provenance.js";
+export { loadPublished, type PublishedData, type PublishedOptions } from "./store/published.js";
+/** Tasks: instances of a size, prompt, right answer, and how an answer is read. */
 export * as tasks from "./tasks/index.js";

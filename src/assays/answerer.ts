@@ -8,6 +8,7 @@ import type { Model } from "../model/model.js";
 import type { PromptParts } from "../model/prompt.js";
 import { type Json, type Provenance, provenance } from "../store/provenance.js";
 
+/** One answer to a prompt, with its tokens. */
 export interface Answer {
   readonly text: string;
   /** Did the answer end by itself? False where a limit of tokens cut it. */
@@ -19,6 +20,7 @@ export interface Answer {
   readonly reasoningTokens: number;
 }
 
+/** Answers to a list of prompts, and what they cost. */
 export interface Answers {
   /** In the order of the prompts. */
   readonly answers: readonly Answer[];
@@ -32,6 +34,7 @@ export interface Answers {
   readonly runs?: readonly { readonly date: string; readonly ms: number | null }[];
 }
 
+/** Whatever answers prompts: a model here, a server, anything of one's own with this shape. */
 export interface Answerer {
   readonly name: string;
   /** What makes two answerers the same: the sha256 of the weights, the address and name at a server. */
@@ -48,9 +51,11 @@ export interface Answerer {
   promptTokens?(prompts: readonly PromptParts[]): Promise<number[]>;
   /** All prompts at once. */
   answer(prompts: readonly PromptParts[], options?: RunOptions): Promise<Answers>;
+  /** Where its answers come from, for results. */
   provenance(notes: Provenance["notes"]): Provenance;
 }
 
+/** How a model answers: decoding, and its name in results. */
 export interface ModelAnswererOptions
   extends Pick<GenerateOptions, "maxTokens" | "temperature" | "topK" | "topP" | "seed"> {
   /** Default: the model's own. */

@@ -15,6 +15,7 @@ export interface Attractor {
   readonly models: number;
 }
 
+/** The values that wrong answers fall on, and how much of the errors they take. */
 export interface Attractors {
   /** Most frequent first; equals by value. */
   readonly values: readonly Attractor[];

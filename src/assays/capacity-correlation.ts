@@ -7,12 +7,14 @@ import { bootstrap } from "../stats/bootstrap.js";
 import { pearson, spearman } from "../stats/correlation.js";
 import type { Interval } from "../stats/proportion.js";
 
+/** A model's capacity, in items. */
 export interface ModelCapacity {
   readonly model: string;
   /** null: `<32`. */
   readonly capacity: number | null;
 }
 
+/** A model's score in a benchmark. */
 export interface ModelScore {
   readonly model: string;
   readonly score: number;
@@ -26,6 +28,7 @@ export interface ModelScore {
  */
 export type BelowAs = "half" | "omit" | number;
 
+/** How `<32` enters, and whether models are split by date. */
 export interface CapacityCorrelationOptions {
   readonly belowStart?: BelowAs;
   /** First tier of the ladders, for `half`. Default 32. */
@@ -36,6 +39,7 @@ export interface CapacityCorrelationOptions {
   readonly seed?: number | string;
 }
 
+/** One correlation of a group of models. */
 export interface CorrelationRow {
   readonly group: "all" | "before" | "from";
   readonly method: "pearson" | "pearson of log" | "spearman";
@@ -49,6 +53,7 @@ export interface CorrelationRow {
   readonly below: number;
 }
 
+/** Correlations of capacity with a benchmark, and the models that entered. */
 export interface CapacityCorrelation {
   readonly rows: readonly CorrelationRow[];
   /** The models that entered, with the capacity as it entered. */

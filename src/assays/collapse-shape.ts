@@ -5,11 +5,13 @@
  */
 import { type ChangePoint, type ChangePointOptions, changePoint } from "../stats/change-point.js";
 
-interface Point {
+/** A count and what was answered; null: no integer. */
+export interface Point {
   readonly target: number;
   readonly prediction: number | null;
 }
 
+/** Whether counting breaks off in a step or fades. */
 export interface CollapseShape {
   readonly model: string;
   /** Step or smooth, on whether each answer is exactly right. */
@@ -61,6 +63,7 @@ function sentence(
   return `step (at ${step.middle}) or smooth (around ${round(smooth.middle)}): the sweep cannot tell; ${widths}`;
 }
 
+/** One trial on axes normalised by the model's capacity (second paper, Figure 4). */
 export interface OverlayPoint {
   readonly model: string;
   /** True count and prediction, both divided by the model's capacity. */

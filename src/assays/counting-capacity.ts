@@ -13,6 +13,7 @@ import { type Answerer, firstBeyondContext, isContextError } from "./answerer.js
 import { type LadderOptions, type LadderResult, ladder, type Tier } from "./ladder.js";
 import { type CountTrial, readTrial } from "./trial.js";
 
+/** Options of `countingCapacity`: the ladder's, the engine's, and what is counted. */
 export interface CapacityOptions extends LadderOptions, RunOptions, LogOptions {
   /** What is counted. Default `countingTask()`: `a, a, a, ...`. */
   readonly task?: CountTask;
@@ -20,6 +21,7 @@ export interface CapacityOptions extends LadderOptions, RunOptions, LogOptions {
   readonly onTier?: (line: string) => void;
 }
 
+/** The ladder's result for one model, every trial included. */
 export interface Capacity extends Omit<LadderResult, "tiers"> {
   readonly model: string;
   readonly task: string;
@@ -33,6 +35,7 @@ export interface Capacity extends Omit<LadderResult, "tiers"> {
   readonly provenance: Provenance;
 }
 
+/** Trials, tokens and time of a ladder. */
 export interface CapacityCost {
   readonly trials: number;
   readonly ms: number;

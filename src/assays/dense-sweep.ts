@@ -12,6 +12,7 @@ import { type Answerer, type Answers, firstBeyondContext } from "./answerer.js";
 import { type Answered, type LadderOptions, type LadderResult, ladder } from "./ladder.js";
 import { type CountTrial, readTrial } from "./trial.js";
 
+/** Which counts are asked, how often, and of what task. */
 export interface SweepOptions extends RunOptions, LogOptions {
   /** First and last count, both included. */
   readonly from?: number;
@@ -28,6 +29,7 @@ export interface SweepOptions extends RunOptions, LogOptions {
   readonly shard?: Shard;
 }
 
+/** Every trial of a sweep, and where the errors begin. */
 export interface Sweep {
   readonly model: string;
   readonly task: string;
@@ -40,6 +42,7 @@ export interface Sweep {
   readonly provenance: Provenance;
 }
 
+/** Where right answers end: four readings of the same trials. */
 export interface Boundary {
   /** Largest count up to which every count asked is exact, from the smallest on; null if the first already is not. */
   readonly exactTo: number | null;
@@ -163,6 +166,7 @@ export function ladderFromSweep(
   }, options);
 }
 
+/** By how much a capacity depends on the seed of its targets. */
 export interface CapacitySpread {
   /** One label a seed, in the order of the seeds. */
   readonly labels: readonly string[];

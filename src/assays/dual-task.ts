@@ -25,6 +25,7 @@ import type { Question } from "../tasks/question-set.js";
 import { type LogOptions, useLog } from "./answer-log.js";
 import { type Answer, type Answerer, firstBeyondContext } from "./answerer.js";
 
+/** Questions, counts and controls of a dual-task run. */
 export interface DualTaskOptions extends RunOptions, LogOptions {
   /** Questions, of any kinds; each kind is a condition. `shippedQuestions("full")`, or `readQuestions` of your JSONL. */
   readonly questions: readonly Question[];
@@ -41,6 +42,7 @@ export interface DualTaskOptions extends RunOptions, LogOptions {
   readonly shard?: Shard;
 }
 
+/** One prompt with a count and, in most conditions, a second task. */
 export interface DualTrial {
   readonly model: string;
   /** `plain`, `code`, `second count`, or the kind of the question. */
@@ -64,6 +66,7 @@ export interface DualTrial {
   readonly reasoningTokens: number;
 }
 
+/** Mean error of a condition at a count, with a 95 % interval. */
 export interface DualTaskRow {
   readonly condition: string;
   readonly count: number;
@@ -75,6 +78,7 @@ export interface DualTaskRow {
   readonly control: boolean;
 }
 
+/** A condition over all its counts. */
 export interface DualTaskSummary {
   readonly condition: string;
   readonly control: boolean;
@@ -91,6 +95,7 @@ export interface DualTaskSummary {
   readonly inputTokens: number;
 }
 
+/** Trials, rows for the figure, and a summary of each condition. */
 export interface DualTaskResult {
   readonly model: string;
   readonly trials: readonly DualTrial[];

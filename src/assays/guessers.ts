@@ -20,6 +20,7 @@ export type Guesser =
   /** Remembers the true counts of the tier before (of another first tier, at the start) and says one of them. */
   | { readonly kind: "lastTier" };
 
+/** How often a strategy that does not count passes the ladder's first tier. */
 export interface FalsePositives {
   readonly guesser: Guesser;
   /** Share of ladders whose first tier is passed, with Wilson's interval. */
@@ -33,6 +34,7 @@ export interface FalsePositives {
   readonly rules: LadderRules;
 }
 
+/** The ladder's rules, and how many ladders are simulated. */
 export interface FalsePositiveOptions extends LadderOptions {
   /** Ladders to simulate. Default 1,000,000. */
   readonly ladders?: number;

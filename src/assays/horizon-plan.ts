@@ -3,6 +3,7 @@ import { costOf, type Prices } from "../endpoints/usage.js";
 import { checkSize, itemsOf, type Task, templateOf } from "../tasks/task.js";
 import type { Template } from "../tasks/template.js";
 
+/** Template, repeats and prices of a plan. */
 export interface PlanOptions {
   readonly template?: string | Template;
   /** Default 1. */
@@ -13,6 +14,7 @@ export interface PlanOptions {
   readonly answerTokens?: number;
 }
 
+/** What a horizon would ask of a server, by the size at which it is found. */
 export interface HorizonPlan {
   /** Cumulated: what a horizon found at this size will have asked. */
   readonly sizes: readonly {

@@ -16,6 +16,7 @@ export interface InstanceRow {
   readonly by: Check["by"];
 }
 
+/** All instances of one size. */
 export interface SizeRow {
   readonly size: number;
   readonly instances: number;
@@ -46,6 +47,7 @@ export interface WrongAnswer {
   readonly commands?: Readonly<Record<string, string>>;
 }
 
+/** A horizon with its limiters, every instance verified, and what that cost (first paper, section 2). */
 export interface HorizonResult {
   readonly assay: "zero-error-horizon";
   readonly task: string;
@@ -81,6 +83,7 @@ export interface HorizonResult {
   readonly provenance: Provenance;
 }
 
+/** What a server was asked, and whether it contradicted itself. */
 export interface EndpointReport {
   readonly usage: Usage;
   /** Times each prompt was asked. */

@@ -9,6 +9,7 @@
 import type { RandomKey } from "../stats/random.js";
 import { scoreTier, type TierScore, tierTargets } from "./tier.js";
 
+/** The ladder's rules (second paper, section 3). */
 export interface LadderOptions {
   /** Length of the first tier, in items. Default 32. */
   readonly start?: number;
@@ -28,6 +29,7 @@ export interface LadderOptions {
   readonly targets?: (length: number) => readonly number[];
 }
 
+/** The rules where nothing else is said. */
 export const ladderDefaults = {
   start: 32,
   trials: 16,
@@ -49,6 +51,7 @@ export interface LadderRules {
   readonly seed: RandomKey;
 }
 
+/** One target of a tier. */
 export interface LadderTrial {
   /** Length of the tier. */
   readonly length: number;
@@ -70,6 +73,7 @@ export interface OutOfReach {
   readonly outOfReach: string;
 }
 
+/** One tier of a ladder, with its score and trials. */
 export interface Tier<A extends Answered = Answered> extends TierScore {
   readonly length: number;
   readonly phase: "up" | "bisection";
@@ -82,6 +86,7 @@ export interface Tier<A extends Answered = Answered> extends TierScore {
  * - `outOfReach`: the next tier cannot be asked, as a rule because it is longer than the model's context. */
 export type LadderEnd = "bracketed" | "belowStart" | "ceiling" | "outOfReach";
 
+/** Where a ladder ended, and its tiers in the order they were asked. */
 export interface LadderResult<A extends Answered = Answered> {
   /** Highest stable tier; null if none is (`<32`). */
   readonly capacity: number | null;
@@ -110,8 +115,10 @@ export interface MissingSensitivity {
   readonly labelWithout: string | null;
 }
 
-type Verdict = { readonly length: number; readonly stable: boolean };
-type Step =
+/** A tier that was visited, and whether it was stable. */
+export type Verdict = { readonly length: number; readonly stable: boolean };
+/** The next tier of a ladder, or how it ended. */
+export type Step =
   | { readonly next: number; readonly phase: "up" | "bisection" }
   | { readonly end: "bracketed" | "belowStart" | "ceiling" };
 

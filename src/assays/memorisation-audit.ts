@@ -42,6 +42,7 @@ export interface MemorisationAudit {
   readonly beyondSize: readonly BeyondSizeRow[];
 }
 
+/** One figure's trend over models, with an exact p-value. */
 export interface TrendRow {
   readonly figure: string;
   readonly models: number;
@@ -53,6 +54,7 @@ export interface TrendRow {
   readonly pExact: number;
 }
 
+/** The interaction of carry and size under one way of fitting. */
 export interface InteractionRow {
   readonly fit: string;
   readonly estimate: number;
@@ -64,6 +66,7 @@ export interface InteractionRow {
   readonly penalised: boolean;
 }
 
+/** Carry beside another explanation, its error clustered by pair and by model. */
 export interface ConfounderRow {
   /** What stands in the model beside carry and size of model, with its own interaction. */
   readonly confounder: string;
@@ -76,6 +79,7 @@ export interface ConfounderRow {
   readonly logLikelihood: number;
 }
 
+/** What corpus frequency says of one model once operand size is known. */
 export interface BeyondSizeRow {
   readonly model: string;
   readonly parameters: number;

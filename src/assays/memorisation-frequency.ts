@@ -14,6 +14,7 @@ export function frequencyOf(frequency: PairFrequency, a: number, b: number, look
   return ordered + (frequency.get(`${b},${a}`) ?? 0);
 }
 
+/** In which order a table of counts writes its pairs. */
 export interface KeyOrder {
   readonly keys: number;
   readonly ascending: number;

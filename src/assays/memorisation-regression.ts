@@ -7,9 +7,12 @@ import type { GridRows } from "./memorisation-rows.js";
 
 /** Names of the terms, as they stand in tables. */
 export const CARRY = "carry";
+/** Column of a model's size in the carry regression. */
 export const SIZE = "log10 parameters";
+/** Column of the product of carry and size in the carry regression. */
 export const INTERACTION = "carry x log10 parameters";
 
+/** Scaling, ridge and confounder of the carry regression. */
 export interface CarryModelOptions {
   /** Standardise every column, the product after it was formed: 0 divides by n in the variance. Default: raw. */
   readonly standardise?: 0 | 1;
@@ -19,6 +22,7 @@ export interface CarryModelOptions {
   readonly confounder?: { readonly name: string; readonly values: Float64Array };
 }
 
+/** Logistic regression of right answers on carry, size and their product (first paper, Table 6). */
 export interface CarryModel {
   readonly fit: LogisticFit;
   /** Test of the interaction: the fit against the one without it. */

@@ -30,6 +30,7 @@ export interface GridRows {
   readonly parameterUnit: number;
 }
 
+/** The unit in which a model's parameters are counted. */
 export interface StackOptions {
   /**
    * What the number of parameters is counted in. Default 1e9, as in the published analysis. With an interaction in the

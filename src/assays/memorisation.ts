@@ -12,11 +12,13 @@ import {
   structureTable,
 } from "./memorisation-tables.js";
 
+/** Choices of the memorisation tables. */
 export interface MemorisationOptions extends StackOptions {
   /** How Table 4 looks counts up. Default `ordered`, as the published analysis does; the audit shows both. */
   readonly lookup?: Lookup;
 }
 
+/** The first paper's tables 3 to 6 on a list of grids. */
 export interface Memorisation {
   readonly table3: readonly AccuracyRow[];
   readonly table4: readonly FrequencyRow[];

@@ -12,6 +12,7 @@ import { itemTokens, type Tokenizer } from "../tasks/item-tokens.js";
 import type { Answerer } from "./answerer.js";
 import { type Capacity, type CapacityOptions, countingCapacity } from "./counting-capacity.js";
 
+/** Items and delimiters whose combinations are measured. */
 export interface MotifOptions extends Omit<CapacityOptions, "task" | "onTier"> {
   readonly items: readonly string[];
   readonly delimiters: readonly string[];
@@ -25,6 +26,7 @@ export interface MotifOptions extends Omit<CapacityOptions, "task" | "onTier"> {
   readonly onMotif?: (row: MotifCapacity, done: number, total: number) => void;
 }
 
+/** The capacity for one motif (second paper, Figure 6). */
 export interface MotifCapacity {
   readonly item: string;
   readonly delimiter: string;

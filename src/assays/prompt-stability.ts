@@ -8,6 +8,7 @@ import type { Checker } from "./horizon-search.js";
 import type { Check } from "./verification/check.js";
 import { createChecker, type HorizonOptions, zeroErrorHorizon } from "./zero-error-horizon.js";
 
+/** The horizon under one template. */
 export interface StabilityRow {
   readonly template: string;
   readonly horizon: number;
@@ -17,6 +18,7 @@ export interface StabilityRow {
   readonly limiters: readonly string[];
 }
 
+/** Horizons over templates (first paper, Table 1). */
 export interface Stability {
   readonly rows: readonly StabilityRow[];
   readonly mean: number;
@@ -68,6 +70,7 @@ export async function promptStability<I>(
   };
 }
 
+/** A limiter of one template, asked under another. */
 export interface TransferRow {
   /** The limiter, and the template it was found under. */
   readonly key: string;

@@ -15,6 +15,7 @@ export function tierTargets(
   );
 }
 
+/** Score of a tier: nMAE decides, exactness and sign stand beside it. */
 export interface TierScore {
   /** nMAE = mean |prediction - target| / length. An answer without an integer counts as an error of `length` (our rule). */
   readonly nMAE: number;

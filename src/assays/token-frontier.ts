@@ -7,6 +7,7 @@
 import type { LadderResult } from "./ladder.js";
 import type { CountTrial } from "./trial.js";
 
+/** A model's capacity and the tokens it takes there. */
 export interface FrontierRow {
   readonly model: string;
   /** 0 for `<32`. */
@@ -26,6 +27,7 @@ export interface FrontierRow {
   readonly frontier: boolean;
 }
 
+/** What is read of a capacity. */
 export interface MeasuredCapacity extends Pick<LadderResult, "plotted" | "label" | "capacity"> {
   readonly model: string;
   readonly trials: readonly CountTrial[];
@@ -79,6 +81,7 @@ function boundaryTrials({ capacity, trials }: MeasuredCapacity): CountTrial[] {
   return trials.filter((trial) => trial.tier === tier);
 }
 
+/** A base model beside its reasoning sibling. */
 export interface MatchedPair {
   readonly base: string;
   readonly reasoning: string;

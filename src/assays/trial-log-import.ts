@@ -28,6 +28,7 @@ export interface TrialColumns {
   readonly date?: string;
 }
 
+/** What an imported log may lack. */
 export interface ImportOptions {
   /** Name of the model where the file has no column for it. Default `imported`. */
   readonly model?: string;
@@ -35,6 +36,7 @@ export interface ImportOptions {
   readonly skip?: number;
 }
 
+/** Trials read from another program's log. */
 export interface ImportedTrials {
   readonly trials: readonly CountTrial[];
   /** Rows without a whole number as target. */
@@ -113,6 +115,7 @@ function numberTrials(trials: readonly CountTrial[]): CountTrial[] {
   });
 }
 
+/** The capacity that imported trials give by our rules. */
 export interface ImportedCapacity {
   readonly model: string;
   readonly capacity: number | null;

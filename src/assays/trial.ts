@@ -4,6 +4,7 @@ import { type FormatClass, formatClass } from "../tasks/format-class.js";
 import { parseCount } from "../tasks/parse-count.js";
 import type { Answer } from "./answerer.js";
 
+/** One counting answer: target, text, what was read, format, tokens, time. */
 export interface CountTrial {
   readonly model: string;
   readonly task: string;

@@ -4,6 +4,7 @@ import type { IntegerPlace } from "../tasks/integer-reader.js";
 import { multiplication } from "../tasks/multiplication.js";
 import type { HorizonResult } from "./horizon-result.js";
 
+/** One wrong product. */
 export interface GridError {
   readonly a: number;
   readonly b: number;
@@ -18,6 +19,7 @@ export interface Grid {
   readonly errors: readonly GridError[];
 }
 
+/** Horizon and limiters of a grid that is there already. */
 export interface GridSummary {
   /** Largest n such that no pair with both operands up to n is wrong. The end of the range where nothing is. */
   readonly horizon: number;

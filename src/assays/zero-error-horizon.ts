@@ -28,8 +28,10 @@ import { createVerifier, type Verifier } from "./verification/verify.js";
 export { type HorizonPlan, type PlanOptions, planHorizon } from "./horizon-plan.js";
 export { VERIFICATION_MODES, type VerificationMode } from "./verification/modes.js";
 
+/** What an assay asks: a model, or a server. */
 export type Subject = Model | Endpoint;
 
+/** Options of `zeroErrorHorizon`. */
 export interface HorizonOptions extends LogOptions {
   /** Name of one of the task's templates, or one's own. Default: the task's first. */
   readonly template?: string | Template;
@@ -56,6 +58,7 @@ export interface HorizonOptions extends LogOptions {
   readonly shard?: Shard;
   /** Ends the run. Default: the interrupt of the running cell. */
   readonly signal?: AbortSignal;
+  /** Called now and then. */
   readonly onProgress?: (progress: Progress) => void;
 }
 
@@ -117,6 +120,7 @@ async function searchWithLog<I>(
   }
 }
 
+/** What says right or wrong for one subject, and reports on itself at the end. */
 export interface OpenChecker {
   readonly checker: Checker;
   /** What the result says about how it was found. */
@@ -124,6 +128,7 @@ export interface OpenChecker {
     template: Template,
     instances: number,
   ): {
+    /** Command lines that ask an instance again. */
     readonly commands: (item: Item) => Readonly<Record<string, string>>;
     readonly report: Pick<
       HorizonResult,

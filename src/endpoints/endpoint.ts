@@ -7,6 +7,7 @@ import { backoff, type Failure, isPassing, retryAfter } from "./retry.js";
 import { addAnswer, noUsage, type Prices, type Usage } from "./usage.js";
 import { type Answer, API_PATHS, type Api, readAnswer, requestBody } from "./wire.js";
 
+/** Where a server is, how fast it may be asked, and how it decodes. */
 export interface EndpointOptions extends PaceOptions {
   /** Up to and with the version: `http://127.0.0.1:8080/v1`. */
   readonly url: string;
@@ -33,12 +34,14 @@ export interface EndpointOptions extends PaceOptions {
   readonly prices?: Prices;
 }
 
+/** Options of one call to a server. */
 export interface AskOptions {
   readonly signal?: AbortSignal;
   /** Called for each answer as it comes. */
   readonly onAnswer?: (index: number, answer: Answer) => void;
 }
 
+/** A model behind an OpenAI-compatible server: text in, text out. */
 export interface Endpoint {
   readonly url: string;
   readonly model: string;

@@ -7,6 +7,7 @@ export interface Prices {
   readonly output: number;
 }
 
+/** What was asked of a server so far. */
 export interface Usage {
   /** Requests sent, retries included. */
   readonly requests: number;

@@ -1,6 +1,7 @@
 /** The two request forms of OpenAI-compatible servers, and what their answers say. */
 import type { PromptParts } from "../model/prompt.js";
 
+/** Which of OpenAI's two forms of request the server takes. */
 export type Api = "chat" | "responses";
 
 /** One answer of a server. */

@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
+/** A build of llama.cpp: `auto` is what suits the machine, false the CPU. */
 export type Gpu = "auto" | "cuda" | "vulkan" | "metal" | false;
 
 export interface Backend {

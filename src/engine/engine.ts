@@ -14,6 +14,7 @@ import type {
   RunOptions,
 } from "./request.js";
 
+/** Facts of the file, of the build that runs it, and of the hook points found in it. */
 export interface EngineInfo {
   readonly path: string;
   /** As in the GGUF header, for example `llama`, `qwen2`, `gemma3`. */
@@ -64,9 +65,12 @@ export interface EngineSettings {
   readonly chunkTokens: number;
 }
 
+/** The engine behind a model: tokens in, numbers out. A notebook holds a `Model` instead. */
 export interface Engine {
   readonly info: EngineInfo;
+  /** Logits and activations of many token sequences; what they share is computed once. */
   evaluate(requests: readonly Request[], options?: RunOptions): Promise<Evaluation>;
+  /** Answers to many prompts at once. */
   generate(requests: readonly GenerationRequest[], options?: GenerateOptions): Promise<GenerationBatch>;
   /** Token ids of each text. `special`: read control tokens written in the text (`<|im_start|>`) as such. No BOS is added. */
   tokenize(texts: readonly string[], special: boolean): Promise<Int32Array[]>;
@@ -76,5 +80,6 @@ export interface Engine {
   pieceBytes(tokens: Int32Array | readonly number[]): Promise<Int32Array>;
   /** The text of the whole sequence; control tokens are written out only when asked for. */
   detokenize(tokens: Int32Array | readonly number[], special?: boolean): Promise<string>;
+  /** Ends the engine and its process. */
   close(): Promise<void>;
 }

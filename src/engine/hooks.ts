@@ -26,6 +26,7 @@ export type HookKind =
   /** Output of the last normalisation, before the unembedding. `[position, d_model]` */
   | "finalNorm";
 
+/** A place inside the model: plain data, made by `residPost(3)` and its siblings. */
 export interface HookPoint {
   readonly kind: HookKind;
   /** Block index from 0; -1 for `embed` and `finalNorm`, which have no block. */
@@ -36,14 +37,26 @@ const at =
   (kind: HookKind) =>
   (layer: number): HookPoint => ({ kind, layer });
 
+/** Token embeddings as they enter the first block: `[position, d_model]`. */
 export const embed = (): HookPoint => ({ kind: "embed", layer: -1 });
+/** Residual stream before block n: `[position, d_model]`, the same tensor as `residPost(n - 1)`. */
 export const residPre = at("residPre");
+/** Residual stream between attention and MLP of block n: `[position, d_model]`. */
 export const residMid = at("residMid");
+/** Residual stream after block n: `[position, d_model]`. */
 export const residPost = at("residPost");
+/** What attention of block n adds to the residual stream: `[position, d_model]`. */
 export const attnOut = at("attnOut");
+/** What the MLP of block n adds to the residual stream: `[position, d_model]`. */
 export const mlpOut = at("mlpOut");
+/** Head outputs of block n before W_O, side by side: `[position, head x d_head]`. */
 export const heads = at("heads");
+/**
+ * Attention weights of block n: `[position, head x key position]`, zero over the future. Only for requests that
+ * run alone.
+ */
 export const attnPattern = at("attnPattern");
+/** Output of the last normalisation: `[position, d_model]`. */
 export const finalNorm = (): HookPoint => ({ kind: "finalNorm", layer: -1 });
 
 /** `residPost(3)`, `embed()`: how a hook point is written in code, in errors and in stored keys. */

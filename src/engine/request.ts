@@ -9,6 +9,7 @@ import type { HookPoint } from "./hooks.js";
 /** Positions in the request's tokens (negative: from the end), or all of them. */
 export type Positions = readonly number[] | "all";
 
+/** One token sequence and what is wanted of it: logits at positions, captures, edits. */
 export interface Request {
   /** Token ids, BOS included where the model wants one. At least one. */
   readonly tokens: Int32Array | readonly number[];
@@ -20,6 +21,7 @@ export interface Request {
   readonly edits?: readonly Edit[];
 }
 
+/** Which next-token distributions to read, and how much of each. */
 export interface LogitsWanted {
   readonly positions: Positions;
   /** How many of the largest logits to keep at each position. Default 2 (enough for the argmax and its margin). */
@@ -33,6 +35,7 @@ export interface LogitsWanted {
   readonly full?: boolean;
 }
 
+/** A hook point to read at positions; all layers of a prompt are one capture a layer. */
 export interface Capture {
   readonly hook: HookPoint;
   readonly positions: Positions;
@@ -51,6 +54,9 @@ export interface Edit {
   readonly generated?: boolean;
 }
 
+/**
+ * What an edit does to its rows: plain data, so that it can cross to the engine's process, but for `custom`.
+ */
 export type EditOp =
   /** Put these rows in place of what is there. */
   | { readonly type: "replace"; readonly rows: Float32Array }
@@ -78,7 +84,11 @@ export type EditOp =
     }
   /** Any function of the rows, changed in place. In the isolated engine each call is a round trip to this process
    * (about 0.2 ms and a copy of the rows). `positions` are those of the rows given. */
-  | { readonly type: "custom"; readonly apply: (rows: Float32Array, positions: Int32Array) => void };
+  | {
+      readonly type: "custom";
+      /** Changes `rows`, `[position, width]`, in place. */
+      readonly apply: (rows: Float32Array, positions: Int32Array) => void;
+    };
 
 /** What came of one request. */
 export interface Result {
@@ -88,6 +98,7 @@ export interface Result {
   readonly captures: readonly Activation[];
 }
 
+/** Logits as flat arrays over the positions asked for. */
 export interface LogitsRead {
   /** Positions, all non-negative, in the order asked. */
   readonly positions: Int32Array;
@@ -125,12 +136,14 @@ export interface EvaluationStats {
   readonly unshared?: string;
 }
 
+/** Answers to a list of requests, and what they cost. */
 export interface Evaluation {
   /** In the order of the requests. */
   readonly results: readonly Result[];
   readonly stats: EvaluationStats;
 }
 
+/** How far a long call has come. */
 export interface Progress {
   /** What is being done, in a few words. */
   readonly what: string;
@@ -149,17 +162,22 @@ export interface Progress {
  */
 export type Mode = "forest" | "batch" | "alone";
 
+/** Options of every call that goes to the engine. */
 export interface RunOptions {
   readonly mode?: Mode;
+  /** Ends the run with an error. Default: the interrupt of the running cell. */
   readonly signal?: AbortSignal;
+  /** Called now and then. Default: a line of progress after two seconds. */
   readonly onProgress?: (progress: Progress) => void;
 }
 
+/** A prompt to be continued, with the edits under which it is read. */
 export interface GenerationRequest {
   readonly tokens: Int32Array | readonly number[];
   readonly edits?: readonly Edit[];
 }
 
+/** How answers are decoded: greedily unless a temperature is given. */
 export interface GenerateOptions extends RunOptions {
   /** Most tokens generated for each request. Default 256. */
   readonly maxTokens?: number;
@@ -177,8 +195,13 @@ export interface GenerateOptions extends RunOptions {
   readonly stopStrings?: readonly string[];
 }
 
+/**
+ * Why an answer ended: `end` the model's own end, `stopToken` and `stopString` as asked, `length` the limit of
+ * tokens, `context` no room.
+ */
 export type StopReason = "end" | "stopToken" | "stopString" | "length" | "context";
 
+/** One answer, with the margin of each of its tokens. */
 export interface Generation {
   /** Generated token ids, without the token that ended the answer. */
   readonly tokens: Int32Array;
@@ -190,6 +213,7 @@ export interface Generation {
   readonly margins: Float32Array;
 }
 
+/** Answers in the order of the requests, and what they cost. */
 export interface GenerationBatch {
   readonly generations: readonly Generation[];
   readonly stats: EvaluationStats;

@@ -5,6 +5,7 @@ import { type FigureOptions, type FigureSpec, figure, requireRows } from "./figu
 import { formatPercent } from "./format-number.js";
 import { BLUE, PALE_GREY, SEQUENTIAL } from "./palette.js";
 
+/** A wrong answer and how often it was given. */
 export interface AttractorRow {
   /** The wrong answer. */
   readonly prediction: number;

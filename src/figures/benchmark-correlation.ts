@@ -6,6 +6,7 @@ import { type FigureOptions, type FigureSpec, figure, requireRows, type Trace } 
 import { doublings } from "./log-ticks.js";
 import { BLUE, ORANGE } from "./palette.js";
 
+/** One model: its capacity and its score. */
 export interface CorrelationPoint {
   readonly model: string;
   /** Items, as it entered the correlation; above 0. */

@@ -6,6 +6,7 @@ import { type FigureOptions, type FigureSpec, figure, requireRows } from "./figu
 import { errorBars } from "./interval.js";
 import { BLUE } from "./palette.js";
 
+/** One model's capacity. */
 export interface CapacityBarRow {
   readonly model: string;
   /** Items; 0 stands for below the first tier. */

@@ -7,6 +7,7 @@ import { formatNumber } from "./format-number.js";
 import { guideLine, guideSpan } from "./interval.js";
 import { BLUE, GREY, VERMILION } from "./palette.js";
 
+/** One tier of one ladder. */
 export interface LadderRow {
   /** Length of the tier, in items. */
   readonly length: number;

@@ -8,6 +8,7 @@ import { formatPercent } from "./format-number.js";
 import { errorBars } from "./interval.js";
 import { BLUE, GREY } from "./palette.js";
 
+/** One condition of a clamping experiment. */
 export interface ClampRow {
   /** Where and how it was clamped: `layer 3`, `layers 2 to 5`, `while generating`. */
   readonly condition: string;

@@ -6,6 +6,7 @@ import { type FigureOptions, type FigureSpec, figure, requireRows, type Trace } 
 import { guideLine } from "./interval.js";
 import { category, GREY } from "./palette.js";
 
+/** One model's mean prediction at a count. */
 export interface CollapseRow {
   readonly model: string;
   /** True count. */

@@ -7,6 +7,7 @@ import { type FigureOptions, type FigureSpec, figure, requireRows, type Trace } 
 import { guideLine, guideSpan } from "./interval.js";
 import { category, GREY } from "./palette.js";
 
+/** One answer at a count. */
 export interface CountingRow {
   /** True count. */
   readonly count: number;

@@ -7,6 +7,7 @@ import { lineWithBand } from "./interval.js";
 import { category } from "./palette.js";
 import { panelGrid, panelTitle } from "./panels.js";
 
+/** One metric at one step of training. */
 export interface EmergenceRow {
   /** Training step, or tokens seen; the same unit in all rows. */
   readonly step: number;

@@ -15,6 +15,7 @@ import { formatPercent } from "./format-number.js";
 import { BLUE, VERMILION } from "./palette.js";
 import { panelGrid, panelTitle } from "./panels.js";
 
+/** One model's grid of products. */
 export interface ErrorGridRow {
   readonly model: string;
   /** Largest operand: the grid is 1..size by 1..size. */

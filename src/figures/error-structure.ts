@@ -8,6 +8,7 @@ import { errorBars } from "./interval.js";
 import { BLUE, PALE_GREY } from "./palette.js";
 import { panelGrid, panelTitle } from "./panels.js";
 
+/** How many of a model's errors are multiples of ten. */
 export interface ErrorStructureRow {
   readonly model: string;
   readonly errors: number;

@@ -14,10 +14,13 @@ import { stablePdf } from "./stable-pdf.js";
 import { tableCsv } from "./table.js";
 import type { Variant } from "./theme.js";
 
+/** A file format of `exportFigure`. */
 export type ExportFormat = "svg" | "pdf" | "png" | "csv" | "json";
 
+/** Resolution of exported PNGs. */
 export const DOTS_PER_INCH = 300;
 
+/** Where, how wide and in which formats. */
 export interface ExportOptions {
   /** Folder, made where it is missing. Default `.`. */
   readonly folder?: string;

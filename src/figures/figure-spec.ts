@@ -19,8 +19,10 @@ export type Row = Readonly<Record<string, string | number | boolean | null | und
 /** Where the numbers come from; any plain record. */
 export type ProvenanceRecord = object;
 
+/** A journal's column: `single` 85 mm, `double` 180 mm. */
 export type FigureWidth = "single" | "double";
 
+/** What goes with a figure beside its drawing. */
 export interface FigureMeta {
   /** kebab-case; the file name when exported. */
   readonly name: string;
@@ -32,6 +34,7 @@ export interface FigureMeta {
   readonly provenance?: ProvenanceRecord;
 }
 
+/** A figure: plotly's data and layout, and what it is of. */
 export interface FigureSpec {
   readonly data: readonly Trace[];
   readonly layout: Readonly<Record<string, unknown>>;
@@ -50,6 +53,7 @@ export interface FigureOptions {
   readonly provenance?: ProvenanceRecord;
 }
 
+/** What a figure function gives to `figure`. */
 export interface FigureParts {
   readonly kind: string;
   readonly caption: string;
@@ -61,6 +65,7 @@ export interface FigureParts {
   readonly rows: readonly Row[];
 }
 
+/** Logical pixels for a millimetre of paper. */
 export const PIXELS_PER_MM = 4;
 
 /** Column widths in millimetres. */

@@ -7,6 +7,7 @@ import { type FigureOptions, type FigureSpec, figure, requireRows } from "./figu
 import { lineWithBand } from "./interval.js";
 import { ordered } from "./palette.js";
 
+/** A model's accuracy over pairs of one corpus frequency. */
 export interface FrequencyRow {
   readonly model: string;
   /** Orders the models and their colours. */

@@ -14,6 +14,7 @@ import { errorBars } from "./interval.js";
 import { BLUE, GREY } from "./palette.js";
 import { panelGrid, panelTitle } from "./panels.js";
 
+/** One model's horizon and its accuracies over ranges. */
 export interface HorizonRow {
   readonly model: string;
   readonly horizon: number;

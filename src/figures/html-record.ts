@@ -5,8 +5,10 @@ import { escapeHtml } from "./escape-html.js";
 import { type Shown, shownBundle } from "./html-tokens.js";
 import { richly } from "./notebook-display.js";
 
+/** What can stand in a line of a record. */
 export type RecordValue = string | number | boolean | null | undefined | readonly (string | number)[];
 
+/** Options of `htmlRecord`. */
 export interface HtmlRecordOptions {
   /** One line under the title. */
   readonly subtitle?: string;

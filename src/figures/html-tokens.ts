@@ -12,6 +12,7 @@ export interface Shown {
   readonly text: string;
 }
 
+/** One token to be drawn. */
 export interface TokenPiece {
   readonly text: string;
   readonly id?: number;
@@ -19,12 +20,14 @@ export interface TokenPiece {
   readonly special?: boolean;
 }
 
+/** Named token positions. */
 export interface TokenSpan {
   readonly name: string;
   /** Token positions; each is underlined. */
   readonly positions: readonly number[];
 }
 
+/** Spans and values of a token strip in HTML. */
 export interface HtmlTokensOptions {
   readonly spans?: readonly TokenSpan[];
   /** One value a token colours it; NaN leaves it plain. Negative values make the scale diverge around 0. */

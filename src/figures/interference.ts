@@ -6,6 +6,7 @@ import { type FigureOptions, type FigureSpec, figure, requireRows, type Trace } 
 import { lineWithBand } from "./interval.js";
 import { category, GREY } from "./palette.js";
 
+/** Mean error of one condition at one count. */
 export interface InterferenceRow {
   readonly condition: string;
   /** True count of the primary task. */

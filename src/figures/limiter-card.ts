@@ -7,16 +7,18 @@ import type { ProvenanceRecord } from "./figure-spec.js";
 import { formatNumber } from "./format-number.js";
 import { REPORT_STYLE } from "./report-style.js";
 
+/** The verdict on the card's instance somewhere else. */
 export interface LimiterVerdict {
   /** Name of the template or quantisation. */
   readonly name: string;
   readonly right: boolean;
   /** What the model wrote. */
   readonly answer: string;
-  /** Smallest margin of the right answer, in nats; negative where another answer was preferred. */
+  /** Margin of the right answer (logits); negative where another token was preferred. */
   readonly margin?: number;
 }
 
+/** What a limiter card says. `limiterCardOf` makes it from a horizon. */
 export interface LimiterCard {
   readonly model: string;
   readonly task: string;
@@ -28,7 +30,7 @@ export interface LimiterCard {
   readonly answer: string;
   /** The prompt as the model got it. */
   readonly prompt: string;
-  /** Smallest margin of the right answer, in nats. */
+  /** How far the right token was behind where the model left the answer (logits, not above 0). */
   readonly margin?: number;
   /** Command lines that show it again, by what they use: `llama-cli`, `curl`. */
   readonly commands: Readonly<Record<string, string>>;
@@ -43,7 +45,7 @@ export function limiterCard(card: LimiterCard): string {
   const margin =
     card.margin === undefined
       ? ""
-      : `<div><dt>margin of the right answer</dt><dd>${formatNumber(card.margin)} nats</dd></div>`;
+      : `<div><dt>margin of the right answer</dt><dd>${formatNumber(card.margin)} logits</dd></div>`;
   const commands = Object.entries(card.commands).map(
     ([name, command]) => `<h3>${escapeHtml(name)}</h3><pre class="panel">${escapeHtml(command)}</pre>`,
   );
@@ -88,7 +90,7 @@ function verdicts(title: string, rows: readonly LimiterVerdict[] | undefined): s
   );
   const failed = rows.filter((row) => !row.right).length;
   return `<section><h2>${escapeHtml(title)}</h2><p class="facts">wrong in ${failed} of ${rows.length}</p>
-<table><thead><tr><th>name</th><th>verdict</th><th>margin (nats)</th><th>answer</th></tr></thead><tbody>${lines.join("")}</tbody></table></section>
+<table><thead><tr><th>name</th><th>verdict</th><th>margin (logits)</th><th>answer</th></tr></thead><tbody>${lines.join("")}</tbody></table></section>
 `;
 }
 

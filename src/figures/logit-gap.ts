@@ -6,6 +6,7 @@ import { type FigureOptions, type FigureSpec, figure, requireRows, type Trace } 
 import { guideLine } from "./interval.js";
 import { BLUE, GREY, ORANGE } from "./palette.js";
 
+/** The right answer's smallest margin at one count. */
 export interface LogitGapRow {
   /** True count. */
   readonly count: number;

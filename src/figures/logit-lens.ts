@@ -7,6 +7,7 @@ import { columnPixels, type FigureOptions, type FigureSpec, figure, requireRows 
 import { SEQUENTIAL } from "./palette.js";
 import { MONO } from "./theme.js";
 
+/** One cell of the lens. */
 export interface LogitLensRow {
   readonly layer: number;
   /** Position of the token in the prompt. */

@@ -8,6 +8,7 @@ import { formatNumber } from "./format-number.js";
 import { SEQUENTIAL } from "./palette.js";
 import { MONO } from "./theme.js";
 
+/** The capacity for one item and delimiter. */
 export interface MotifRow {
   readonly item: string;
   readonly delimiter: string;

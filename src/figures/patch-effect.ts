@@ -6,6 +6,7 @@ import { type FigureOptions, type FigureSpec, figure, requireRows, type Trace } 
 import { lineWithBand } from "./interval.js";
 import { category, GREY } from "./palette.js";
 
+/** The effect of patching one layer under one condition. */
 export interface PatchEffectRow {
   readonly layer: number;
   /** What was patched: `sequence`, `final token`, or a control: `shuffled donor`, `random, equal norm`, `self`. */

@@ -13,6 +13,7 @@ import {
 } from "./figure-spec.js";
 import { ORDERED, VERMILION } from "./palette.js";
 
+/** One layer and donor, and the count that was then read. */
 export interface PatchCellRow {
   readonly layer: number;
   /** The donor's count. */

@@ -8,6 +8,7 @@ import { guideLine, guideSpan } from "./interval.js";
 import { BLUE, GREY, ORANGE, VERMILION } from "./palette.js";
 import { legendOver, panelGrid, panelTitle } from "./panels.js";
 
+/** One activation projected on a probe's direction. */
 export interface ProjectionRow {
   readonly layer: number;
   /** True count. */
@@ -18,6 +19,7 @@ export interface ProjectionRow {
   readonly correct: boolean;
 }
 
+/** The line a probe fits in one layer. */
 export interface ProjectionFit {
   readonly layer: number;
   /** projection = intercept + slope x count, fitted in the stable range. */

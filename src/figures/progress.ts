@@ -14,6 +14,7 @@ export interface ProgressUpdate {
   readonly unit?: string;
 }
 
+/** Where and how often progress is written. */
 export interface ProgressOptions {
   /** What is counted. Default none. */
   readonly unit?: string;
@@ -22,12 +23,19 @@ export interface ProgressOptions {
   /** Default: a notebook where there is one, `line` on a terminal, `log` otherwise and in CI; `none` writes nothing. */
   readonly mode?: "line" | "log" | "notebook" | "none";
   /** Default `process.stderr`. */
-  readonly stream?: { write(text: string): unknown; columns?: number; isTTY?: boolean };
+  readonly stream?: {
+    /** Writes a piece of text. */
+    write(text: string): unknown;
+    columns?: number;
+    isTTY?: boolean;
+  };
   /** Milliseconds; for tests. Default `performance.now`. */
   readonly now?: () => number;
 }
 
+/** A line of progress that updates itself. */
 export interface ProgressReporter {
+  /** Says how far it has come; written at most a few times a second. */
   update(update: ProgressUpdate): void;
   /** `update`, to be handed on as an `onProgress` option. */
   readonly onProgress: (update: ProgressUpdate) => void;

@@ -26,6 +26,7 @@ export interface ReportEntry {
   readonly seconds: number;
 }
 
+/** What a report says beside a figure. */
 export interface PublishOptions {
   /** The number the figure stands for, in a few words, computed from its data. */
   readonly headline?: string;
@@ -64,6 +65,7 @@ export function publish(figure: FigureSpec, options: PublishOptions = {}): Promi
   });
 }
 
+/** The same for a table, which needs a name. */
 export interface PublishTableOptions extends PublishOptions, TableOptions {
   readonly name: string;
   readonly provenance?: ProvenanceRecord;

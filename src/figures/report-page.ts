@@ -24,6 +24,7 @@ export interface ReportItem extends ReportEntry {
   readonly table?: string;
 }
 
+/** A notebook's part of a report. */
 export interface ReportNotebook {
   /** Name without its ending, as in the entries. */
   readonly notebook: string;
@@ -34,6 +35,7 @@ export interface ReportNotebook {
   readonly error?: string;
 }
 
+/** What a report page says beside its figures. */
 export interface ReportOptions {
   /** Default `countlens report`. */
   readonly title?: string;

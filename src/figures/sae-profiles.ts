@@ -6,6 +6,7 @@ import { formatNumber } from "./format-number.js";
 import { guideLine } from "./interval.js";
 import { category } from "./palette.js";
 
+/** One feature's activation at one count. */
 export interface SaeProfileRow {
   readonly feature: number;
   /** True count. */

@@ -9,6 +9,7 @@ import { type PublishOptions, publish, publishTable } from "./registry.js";
 import { drawPng } from "./render.js";
 import { type TableOptions, tableHtml, tableText } from "./table.js";
 
+/** What is said beside what is shown. */
 export interface ShowOptions extends PublishOptions, TableOptions {
   /** Of a table: its name in the report; without one a table is shown but not put into the report. */
   readonly name?: string;

@@ -7,6 +7,7 @@ import { formatNumber } from "./format-number.js";
 import { errorBars } from "./interval.js";
 import { category } from "./palette.js";
 
+/** Time of one way of verifying on one model. */
 export interface SpeedRow {
   readonly model: string;
   readonly mode: string;

@@ -4,6 +4,7 @@
 import { escapeHtml } from "./escape-html.js";
 import type { ProvenanceRecord, Row } from "./figure-spec.js";
 
+/** Columns, headings and length of a table. */
 export interface TableOptions {
   /** Columns in order. Default: every key of the rows, in the order they first appear. */
   readonly columns?: readonly string[];

@@ -8,6 +8,7 @@
  */
 import { CATEGORIES } from "./palette.js";
 
+/** Colours of a figure: for a light or dark screen, or for print. */
 export type Variant = "light" | "dark" | "print";
 
 /** Named, not embedded: the first one that the viewer has is used. */

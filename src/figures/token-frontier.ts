@@ -8,6 +8,7 @@ import { formatNumber } from "./format-number.js";
 import { doublings } from "./log-ticks.js";
 import { BLUE, GREY, PALE_GREY, VERMILION } from "./palette.js";
 
+/** A model's capacity against the tokens it takes. */
 export interface TokenFrontierRow {
   readonly model: string;
   /** Items; 0 stands for below the first tier. */

@@ -14,6 +14,7 @@ import {
 import { colorAt, DIVERGING, inkOn, SEQUENTIAL } from "./palette.js";
 import { MONO } from "./theme.js";
 
+/** One token and its value. */
 export interface TokenValueRow {
   readonly token: string;
   /** null: the token has none, and stays grey. */

@@ -8,6 +8,7 @@ import { type Model, requireHook } from "../model/model.js";
 import type { Prompt } from "../model/prompt.js";
 import { readoutRequest } from "./readout.js";
 
+/** Layers, positions and target of a logit lens. */
 export interface LogitLensOptions extends RunOptions {
   /** Default: all layers. */
   readonly layers?: readonly number[];
@@ -17,6 +18,7 @@ export interface LogitLensOptions extends RunOptions {
   readonly target?: string | number;
 }
 
+/** What one layer would answer at one position. */
 export interface LogitLensCell {
   readonly layer: number;
   readonly position: number;

@@ -10,6 +10,7 @@ import type { GenerateOptions, GenerationRequest } from "../engine/request.js";
 import { type Model, requireHook } from "../model/model.js";
 import type { Prompt } from "../model/prompt.js";
 
+/** What is patched, and how the answers are decoded. */
 export interface PatchSweepOptions extends Pick<GenerateOptions, "signal" | "onProgress" | "maxTokens"> {
   /** Default: all layers. */
   readonly layers?: readonly number[];
@@ -19,6 +20,7 @@ export interface PatchSweepOptions extends Pick<GenerateOptions, "signal" | "onP
   readonly span?: string;
 }
 
+/** What the recipient answered with one donor's rows at one layer. */
 export interface PatchCell {
   readonly layer: number;
   /** Index into the donors. */

@@ -16,6 +16,7 @@ import type { Render } from "./chat-template.js";
 import { makePrompts, type Prompt, type PromptParts } from "./prompt.js";
 import { watched } from "./watched.js";
 
+/** An open model: prompts, activations, edits and answers. It shows itself as a cell's last expression. */
 export interface Model {
   readonly info: EngineInfo;
   readonly engine: Engine;
@@ -35,13 +36,23 @@ export interface Model {
   prompt(parts: PromptParts | string): Promise<Prompt>;
   /** Token ids of each answer's text as they follow a prompt. */
   answerTokens(texts: readonly string[]): Promise<Int32Array[]>;
+  /**
+   * The one door: logits and activations of many requests, under their edits; what requests share is computed once.
+   *
+   * @throws before anything runs, when a request names a position, hook point or length that this model does not have,
+   * or when the activations asked for would not fit in memory (use `stream`)
+   * @example
+   * const { results } = await model.evaluate([{ tokens: prompt.tokens, logits: { positions: [-1], top: 5 } }]);
+   */
   evaluate(requests: readonly Request[], options?: RunOptions): Promise<Evaluation>;
   /** The same, handed on as it comes in groups of at most `bytes` of activations (default 250 MB): memory stays flat. */
   stream(
     requests: readonly Request[],
     options?: RunOptions & { readonly bytes?: number },
   ): AsyncGenerator<{ readonly index: number; readonly result: Result }, void, undefined>;
+  /** Answers to many prompts at once, greedy by default, each token with its margin. Edits act while a prompt is read. */
   generate(requests: readonly GenerationRequest[], options?: GenerateOptions): Promise<GenerationBatch>;
+  /** Ends the engine and gives back its memory. */
   close(): Promise<void>;
 }
 

@@ -8,6 +8,7 @@ import type { RunOptions } from "../engine/request.js";
 import { random } from "../stats/random.js";
 import type { Model } from "./model.js";
 
+/** What `noiseFloor` measured. */
 export interface NoiseFloor {
   /** Largest difference of one logit between the two evaluations. */
   readonly logit: number;

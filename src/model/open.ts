@@ -14,6 +14,7 @@ import { signalFor } from "./interrupt.js";
 import { type Model, makeModel } from "./model.js";
 import { watched } from "./watched.js";
 
+/** How a model is opened. Everything that can move a logit is recorded with every result. */
 export interface OpenOptions {
   /** Which llama.cpp build: `auto` (default) is what node-llama-cpp chooses on this machine; false is the CPU. */
   readonly gpu?: Gpu;

@@ -12,6 +12,9 @@ export interface PromptParts {
   readonly spans?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
 }
 
+/**
+ * A rendered and tokenised prompt with named token positions. It shows itself as a cell's last expression.
+ */
 export interface Prompt {
   /** The rendered text, control tokens written out. */
   readonly text: string;

@@ -4,6 +4,7 @@ import { normalQuantile } from "./quantiles.js";
 import { ranks } from "./ranks.js";
 import { normalTail, type Tail } from "./tails.js";
 
+/** Area under the ROC curve with DeLong's interval. */
 export interface Auc extends Interval {
   /** DeLong's standard error. */
   readonly se: number;

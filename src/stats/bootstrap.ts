@@ -4,6 +4,7 @@ import { normalQuantile } from "./quantiles.js";
 import { random } from "./random.js";
 import { normalTail } from "./tails.js";
 
+/** Seed, resamples, level and method of a bootstrap. */
 export interface BootstrapOptions {
   /** Needed: the same seed gives the same interval. */
   readonly seed: number | string;
@@ -17,6 +18,7 @@ export interface BootstrapOptions {
   readonly clusters?: ArrayLike<number | string>;
 }
 
+/** A statistic's bootstrap interval and standard error. */
 export interface Bootstrap extends Interval {
   readonly seed: number | string;
   readonly resamples: number;

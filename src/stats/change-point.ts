@@ -11,6 +11,7 @@ import { finite, type Numbers, paired } from "./input.js";
 /** `bernoulli`: y is 0 or 1 (exactly right or not), levels are probabilities. `gaussian`: y is any number with even noise. */
 export type Family = "bernoulli" | "gaussian";
 
+/** A change from one level to another, sudden or drawn out. */
 export interface Transition {
   /** Where the curve is half-way, in the unit of x. A step: half-way between the last x before it and the first after it. */
   readonly middle: number;
@@ -24,6 +25,7 @@ export interface Transition {
   readonly bic: number;
 }
 
+/** Step, smooth, none or undecided, with both fits. */
 export interface ChangePoint {
   /**
    * - `none`: one level fits better than either, by a BIC smaller by 2 or more;
@@ -46,6 +48,7 @@ export interface ChangePoint {
   readonly level: number;
 }
 
+/** Family and resolution of a change-point fit. */
 export interface ChangePointOptions {
   readonly family: Family;
   /** Of the intervals. Default 0.95. */

@@ -2,8 +2,10 @@ import { codes } from "./input.js";
 import { type Coefficient, coefficient, type LogisticFit } from "./logistic.js";
 import { studentTail, type Tail } from "./tails.js";
 
+/** One label a row: which cluster it belongs to. */
 export type Labels = ArrayLike<number | string>;
 
+/** Coefficients with errors that allow for clusters. */
 export interface ClusterRobust {
   readonly coefficients: readonly (Coefficient & {
     /** Two-sided, from Student's t on (fewest groups - 1) degrees of freedom: the safer one for few groups. */
@@ -21,6 +23,7 @@ export interface ClusterRobust {
 /** `none`; `groups`: G / (G - 1); `groups and rows`: G / (G - 1) (n - 1) / (n - k), the default of Stata and statsmodels. */
 export type ClusterCorrection = "none" | "groups" | "groups and rows";
 
+/** Small-sample correction of clustered errors. */
 export interface ClusterOptions {
   /** Default `groups`. With two groupings each of the three terms has its own. */
   readonly correction?: ClusterCorrection;

@@ -2,6 +2,7 @@ import { finite, type Numbers, paired } from "./input.js";
 import { ranks } from "./ranks.js";
 import { studentTail, type Tail } from "./tails.js";
 
+/** A correlation with its tests. */
 export interface Correlation {
   readonly method: "pearson" | "spearman";
   /** -1 to 1; NaN, and every test with it, when one of the two lists is constant: a correlation is then undefined. */
@@ -15,6 +16,7 @@ export interface Correlation {
   readonly exact?: Tail;
 }
 
+/** Up to how many rows p-values are exact. */
 export interface CorrelationOptions {
   /** Rows up to which all n! pairings are counted. Default 9 (362,880 pairings); at most 10. */
   readonly exactUpTo?: number;

@@ -11,6 +11,7 @@ export interface Design {
   readonly standardised?: readonly { readonly name: string; readonly mean: number; readonly sd: number }[];
 }
 
+/** Intercept and scaling of a design. */
 export interface DesignOptions {
   /** Default true. */
   readonly intercept?: boolean;
@@ -20,6 +21,7 @@ export interface DesignOptions {
   readonly rows?: number;
 }
 
+/** Name of the intercept's column. */
 export const INTERCEPT = "intercept";
 
 /**

@@ -3,6 +3,7 @@ import type { Design } from "./design.js";
 import { finite, type Numbers } from "./input.js";
 import { fTail, studentTail, type Tail } from "./tails.js";
 
+/** An ordinary least-squares fit. */
 export interface LinearFit {
   readonly coefficients: readonly {
     readonly name: string;
@@ -69,6 +70,7 @@ export function leastSquares(matrix: Design, outcome: Numbers): LinearFit {
   return { coefficients, rows, df, r2, residualSumOfSquares, fitted, residuals };
 }
 
+/** What a larger linear fit explains beyond a smaller one. */
 export interface Improvement {
   /** Share of the restricted fit's residual sum of squares that the further columns explain. */
   readonly partialR2: number;

@@ -1,6 +1,7 @@
 import type { LogisticFit } from "./logistic.js";
 import { chiSquareTail, type Tail } from "./tails.js";
 
+/** A likelihood-ratio test of nested fits. */
 export interface LikelihoodRatio {
   /** Twice the difference of the log-likelihoods. */
   readonly statistic: number;

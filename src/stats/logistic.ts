@@ -4,6 +4,7 @@ import { ascend, type Newton } from "./newton.js";
 import { type Patterns, patterns } from "./patterns.js";
 import { normalTail, type Tail } from "./tails.js";
 
+/** One coefficient with its Wald test. */
 export interface Coefficient {
   readonly name: string;
   readonly estimate: number;
@@ -14,6 +15,7 @@ export interface Coefficient {
   readonly test: Tail;
 }
 
+/** A logistic regression, fitted by Newton's method. */
 export interface LogisticFit {
   readonly coefficients: readonly Coefficient[];
   /** Inverse of the (penalised) information, `[column, column]` row-major. */
@@ -41,6 +43,7 @@ export interface LogisticFit {
   readonly merged: Patterns;
 }
 
+/** Ridge and patience of a logistic fit. */
 export interface LogisticOptions {
   /** Penalty lambda / 2 times the sum of squares of all coefficients but the intercept. Default 0: maximum likelihood. */
   readonly ridge?: number;

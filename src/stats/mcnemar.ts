@@ -2,6 +2,7 @@ import { logBetaTails } from "./incomplete-beta.js";
 import { binary, paired } from "./input.js";
 import type { Tail } from "./tails.js";
 
+/** McNemar's exact test of two raters on the same rows. */
 export interface McNemar {
   /** Rows where only the first was right, and where only the second was. */
   readonly onlyFirst: number;

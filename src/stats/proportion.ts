@@ -1,5 +1,6 @@
 import { betaQuantile, normalQuantile } from "./quantiles.js";
 
+/** An estimate with its interval, level and method. */
 export interface Interval {
   readonly estimate: number;
   readonly low: number;

@@ -26,6 +26,7 @@ export interface Random {
   stream(...key: readonly RandomKey[]): Random;
 }
 
+/** What names a stream of random numbers: the same keys give the same numbers. */
 export type RandomKey = number | string;
 
 /**

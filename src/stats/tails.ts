@@ -7,6 +7,7 @@ export interface Tail {
   readonly logP: number;
 }
 
+/** Which tail a p-value counts. */
 export type Side = "two" | "upper" | "lower";
 
 /** What `side` of a distribution symmetric about 0 lies beyond `value`, from its log upper tail at |value|. */

@@ -8,6 +8,7 @@ import { projectRoot } from "./project-root.js";
 /** Plain data: what JSON keeps. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+/** Which weights. */
 export interface ProvenanceModel {
   readonly name: string;
   /** File name without its folder, which says nothing to others. */
@@ -20,6 +21,7 @@ export interface ProvenanceModel {
   readonly parameters: number;
 }
 
+/** Which build of llama.cpp, with every setting that can move a logit. */
 export interface ProvenanceEngine {
   readonly llamaVersion: string;
   readonly backend: string;
@@ -31,6 +33,7 @@ export interface ProvenanceEngine {
   readonly gpuLayers: number;
 }
 
+/** Where a number comes from: code, machine, model, settings, seed, date. */
 export interface Provenance {
   readonly package: string;
   readonly version: string;
@@ -68,6 +71,7 @@ export interface ModelFacts {
   };
 }
 
+/** What the caller knows of a number's origin; the rest is found. */
 export interface ProvenanceParts {
   /** An opened model, or its facts. */
   readonly model?: ModelFacts;

@@ -32,6 +32,7 @@ export interface PublishedGrid {
   readonly responses?: ReadonlyMap<string, string>;
 }
 
+/** The first paper's published grids and corpus counts. */
 export interface PublishedData {
   /** By rising parameter count. */
   readonly grids: readonly PublishedGrid[];
@@ -43,6 +44,7 @@ export interface PublishedData {
   readonly files: readonly { readonly path: string; readonly sha256: string }[];
 }
 
+/** Where the published files are. */
 export interface PublishedOptions {
   /** Read from this folder only. Default: the cache, then `../shared/published/zeh` beside the project. */
   readonly folder?: string;

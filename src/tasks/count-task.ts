@@ -5,6 +5,7 @@ import { type CountingOptions, countingPrompt } from "./counting.js";
 import type { FormatContext } from "./format-class.js";
 import { type RecordsOptions, recordsPrompt } from "./records.js";
 
+/** A task whose right answer is a count. */
 export interface CountTask {
   readonly name: string;
   /** The prompt whose right answer is `target`. `key` names the trial: what is drawn at random is drawn from it. */

@@ -9,6 +9,7 @@ import type { PromptParts } from "../model/prompt.js";
 export const countingInstruction =
   "Count the number of items in the following list. Return only the exact total as one integer.";
 
+/** Item, delimiter and instruction of a counting prompt. */
 export interface CountingOptions {
   /** What is repeated. Default `a`. */
   readonly item?: string;

@@ -9,6 +9,7 @@ import { countingInstruction, itemList } from "./counting.js";
 import { parseCount } from "./parse-count.js";
 import type { Question } from "./question-set.js";
 
+/** The instruction of a dual-task prompt: JSON with the count and the second answer. */
 export const dualInstruction =
   "Answer the question and count the items. Return only JSON with the keys answer and count.";
 /** The question of the second-count control; its answer is the length of the first list. */
@@ -22,6 +23,7 @@ export const secondCountQuestion = "Count the items of both lists.";
  */
 export type DualCondition = "plain" | "code" | "second" | "question";
 
+/** A prompt with a list and, in most conditions, a second task. */
 export interface DualPrompt {
   readonly parts: PromptParts;
   readonly condition: DualCondition;
@@ -104,6 +106,7 @@ export async function irrelevantCode(
   return texts[best] ?? "";
 }
 
+/** What was read of an answer with two parts. */
 export interface DualReading {
   readonly count: number | null;
   /** The second answer as the model wrote it; null without one. */

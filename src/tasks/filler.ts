@@ -5,6 +5,7 @@
  */
 import { random } from "../stats/random.js";
 
+/** Parts of the sentences that neutral filler text is made of. */
 export const fillerWords = {
   subjects: [
     "The river",

@@ -19,6 +19,7 @@ import { parseCount } from "./parse-count.js";
  */
 export type FormatClass = "clean" | "prose" | "echo" | "code" | "reasoning" | "blank" | "noInteger";
 
+/** The classes in which the form of an answer is recorded beside its score. */
 export const formatClasses: readonly FormatClass[] = [
   "clean",
   "prose",
@@ -29,6 +30,7 @@ export const formatClasses: readonly FormatClass[] = [
   "noInteger",
 ];
 
+/** What an answer is compared with to find echoes. */
 export interface FormatContext {
   /** Repeated item and delimiter of the prompt; four items in a row are an echo. */
   readonly item?: string;
@@ -107,6 +109,7 @@ function echoes(text: string, { item, delimiter, prompt }: FormatContext): boole
 const squeeze = (text: string): string => text.replace(/\s+/g, "");
 const plainWords = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
+/** Trials of one format class. */
 export interface FormatRow {
   readonly format: FormatClass;
   readonly trials: number;

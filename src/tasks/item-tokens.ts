@@ -8,9 +8,11 @@ import { type CountingOptions, itemList } from "./counting.js";
 /** Anything that tokenises: `{ name: model.info.name, tokenize: (texts) => model.engine.tokenize(texts, false) }`. */
 export interface Tokenizer {
   readonly name: string;
+  /** Token ids of each text. */
   tokenize(texts: readonly string[]): Promise<readonly ArrayLike<number>[]>;
 }
 
+/** What a list of items costs in tokens, count by count. */
 export interface ItemTokens {
   readonly tokenizer: string;
   readonly item: string;

@@ -13,6 +13,7 @@ export const MULTIPLICATION_TEMPLATES: readonly Template[] = [
   { name: "answer", system: "Provide only the numerical answer.", user: "{a} × {b} = ?" },
 ];
 
+/** The two factors of an instance. */
 export type Operands = readonly [a: number, b: number];
 
 /**

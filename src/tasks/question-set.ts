@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../store/project-root.js";
 
+/** A question with its right answer. */
 export interface Question {
   readonly id: string;
   /** As the file says; the sets that ship have `reasoning`, `coding`, `math` and `knowledge`, the paper's four kinds. */
@@ -11,6 +12,7 @@ export interface Question {
   readonly answer: string;
 }
 
+/** Which keys of a file hold what. */
 export interface QuestionColumns {
   readonly question?: string;
   readonly answer?: string;

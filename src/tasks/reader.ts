@@ -5,6 +5,7 @@
 /** What a text says about an answer: decided for every continuation, or not yet. */
 export type Settled = "right" | "wrong" | "open";
 
+/** How answers are read: what a text says, and when a text that may go on is settled. */
 export interface Reader {
   /** For example `integer at the start`. Recorded with every result. */
   readonly name: string;

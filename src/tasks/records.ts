@@ -7,13 +7,16 @@
 import type { PromptParts } from "../model/prompt.js";
 import { type Random, type RandomKey, random } from "../stats/random.js";
 
+/** The instruction above a list of nested records. */
 export const recordsInstruction =
   "Count the records whose KEY equals the deepest token of PATH. Ignore SIDE. Return only the exact total as one integer.";
 
+/** Letters of which keys and paths are made. */
 export const recordTokens: readonly string[] = Array.from("abcdhkmnpstxy");
 /** Bracket pairs, from the outermost in, beginning again after the last. */
 export const recordBrackets: readonly string[] = ["()", "[]", "{}"];
 
+/** Distractors and depth of nested records. */
 export interface RecordsOptions {
   /** Distractors for each match: `round(ratio x target)` of them, so that the number of records grows with the target and is
    * no stand-in for it. Default 1. */
@@ -31,6 +34,7 @@ export interface RecordsOptions {
   readonly seed?: RandomKey;
 }
 
+/** One line of a list of nested records. */
 export interface NestedRecord {
   readonly key: string;
   /** From the outermost token to the deepest. */

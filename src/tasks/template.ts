@@ -1,6 +1,7 @@
 /** Prompt templates: a system text and a user text with `{placeholders}`. */
 import type { PromptParts } from "../model/prompt.js";
 
+/** System and user text of a prompt, with `{field}` where an instance's fields go. */
 export interface Template {
   readonly name: string;
   readonly system?: string;

@@ -30,7 +30,7 @@ describe("limiterCard", () => {
       "4 × 23",
       ">92<",
       ">86<",
-      "−1.23 nats",
+      "−1.23 logits",
       "llama-cli -m tally.gguf",
       "wrong in 1 of 2",
       "Q4_K_M",

@@ -9,12 +9,14 @@
  */
 export type VerificationMode = "naive" | "teacher forcing" | "look-ahead" | "prefix" | "trie";
 
+/** What a way of verifying makes use of. */
 export interface ModeSteps {
   readonly forced: boolean;
   readonly lookAhead: boolean;
   readonly share: "nothing" | "prefix" | "everything";
 }
 
+/** The five ways of verifying, and what each of them does (first paper, Table 8). */
 export const VERIFICATION_MODES: Readonly<Record<VerificationMode, ModeSteps>> = {
   naive: { forced: false, lookAhead: false, share: "nothing" },
   "teacher forcing": { forced: true, lookAhead: false, share: "nothing" },
