@@ -104,7 +104,9 @@ export interface CellMaps {
 export interface Syntax {
   readonly ScriptTarget: { readonly Latest: number };
   createSourceFile(name: string, source: string, target: number, parents: boolean): object;
-  forEachChild(node: unknown, visit: (child: unknown) => void): void;
+  forEachChild<T>(node: unknown, visit: (child: unknown) => T | undefined): T | undefined;
+  isFunctionLike(node: unknown): boolean;
+  isForOfStatement(node: unknown): node is { awaitModifier?: object };
   isShorthandPropertyAssignment(node: unknown): node is { name: { end: number; text: string } };
   getLineAndCharacterOfPosition(file: object, position: number): { line: number; character: number };
 }

@@ -78,5 +78,8 @@ export {
   provenance,
 } from "./store/provenance.js";
 export { loadPublished, type PublishedData, type PublishedOptions } from "./store/published.js";
+export { readSafetensors, type Tensor } from "./store/safetensors.js";
+export { type TensorToWrite, writeSafetensors } from "./store/safetensors-writer.js";
+export type { TensorData } from "./store/tensor-types.js";
 /** Tasks: instances of a size, prompt, right answer, and how an answer is read. */
 export * as tasks from "./tasks/index.js";

@@ -20,20 +20,21 @@ export function withPngMetadata(
       // Keyword of 1 to 79 Latin-1 characters, then: not compressed, no language, no translated keyword.
       const keyword = key.replace(/[^\x20-\x7e]/g, "_").slice(0, 79);
       const text = typeof value === "string" ? value : JSON.stringify(value);
-      return chunk(
+      return pngChunk(
         "iTXt",
         Buffer.concat([Buffer.from(keyword), Buffer.from([0, 0, 0, 0, 0]), Buffer.from(text)]),
       );
     });
   return Buffer.concat([
     png.subarray(0, headerEnd),
-    chunk("pHYs", density),
+    pngChunk("pHYs", density),
     ...texts,
     png.subarray(headerEnd),
   ]);
 }
 
-function chunk(type: string, content: Buffer): Buffer {
+/** One chunk of a PNG, with its length and checksum. */
+export function pngChunk(type: string, content: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, "latin1"), content]);
   const out = Buffer.alloc(body.length + 8);
   out.writeUInt32BE(content.length, 0);

@@ -3,10 +3,10 @@
  */
 import { findBrowser, NO_BROWSER } from "./browser.js";
 import type { FigureSpec, Row } from "./figure-spec.js";
-import { type Shown, shownBundle } from "./html-tokens.js";
 import { figureText, inNotebook, liveFigure, type MimeBundle, writeDisplay } from "./notebook-display.js";
 import { type PublishOptions, publish, publishTable } from "./registry.js";
 import { drawPng } from "./render.js";
+import { isFigure, isRows, richBundle } from "./rich-display.js";
 import { type TableOptions, tableHtml, tableText } from "./table.js";
 
 /** What is said beside what is shown. */
@@ -16,42 +16,33 @@ export interface ShowOptions extends PublishOptions, TableOptions {
 }
 
 /**
- * Shows a figure, a table (rows) or rich HTML in the running cell: plotly's JSON, a PNG and text in one output, so it
- * is alive in JupyterLab and VS Code and a picture everywhere else. Without Chrome or Chromium the PNG is left out,
- * and that is said once. Outside a notebook the text is printed. In a report run (`COUNTLENS_REPORT`) figures, and
+ * Shows a value in the running cell. A figure: plotly's JSON, a PNG and text in one output, so it is alive in
+ * JupyterLab and VS Code and a picture everywhere else; without Chrome or Chromium the PNG is left out, and that is
+ * said once. A list of rows: a table. Models, prompts, activations, evaluations, generations, results of assays and
+ * rich HTML (`htmlTokens`, `htmlRecord`): as they show themselves as a cell's last expression. Outside a notebook the text is printed. In a report run (`COUNTLENS_REPORT`) figures, and
  * tables that have a `name`, also go into the report.
  *
  * @example await show(logitLens(rows, { model: model.name }), { headline: "answer readable from layer 4", value: 4 })
  */
-export async function show(
-  thing: FigureSpec | readonly Row[] | Shown,
-  options: ShowOptions = {},
-): Promise<void> {
+export async function show(thing: object, options: ShowOptions = {}): Promise<void> {
   if (isRows(thing)) {
     emit({ "text/html": tableHtml(thing, options), "text/plain": tableText(thing, options) });
-    if (options.name !== undefined) await publishTable(thing, { ...options, name: options.name });
+    if (options.name !== undefined)
+      await publishTable(thing as readonly Row[], { ...options, name: options.name });
   } else if (isFigure(thing)) {
     emit(await figureBundle(thing));
     await publish(thing, options);
-  } else if (isShown(thing)) {
-    emit(shownBundle(thing));
   } else {
-    throw new Error(`show: got ${describe(thing)}; expected a figure, an array of rows or { html, text }`);
+    const bundle = await richBundle(thing);
+    if (bundle === undefined) {
+      throw new Error(
+        `show: got ${describe(thing)}; expected a figure, an array of rows, a model, a prompt, an activation, a result ` +
+          "or { html, text }",
+      );
+    }
+    emit(bundle);
   }
 }
-
-const isRows = (thing: unknown): thing is readonly Row[] =>
-  Array.isArray(thing) &&
-  thing.every((row) => typeof row === "object" && row !== null && !Array.isArray(row));
-
-const isFigure = (thing: unknown): thing is FigureSpec =>
-  typeof thing === "object" && thing !== null && "data" in thing && "layout" in thing && "meta" in thing;
-
-const isShown = (thing: unknown): thing is Shown =>
-  typeof thing === "object" &&
-  thing !== null &&
-  typeof (thing as Shown).html === "string" &&
-  typeof (thing as Shown).text === "string";
 
 function describe(thing: unknown): string {
   if (thing === null || typeof thing !== "object") return String(thing);

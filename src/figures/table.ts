@@ -1,7 +1,7 @@
 /**
  * Rows as a table: HTML for a cell or a page, CSV for a file, text for a terminal, a DataFrame for further work.
  */
-import { escapeHtml } from "./escape-html.js";
+import { escapeHtml, shorten } from "./escape-html.js";
 import type { ProvenanceRecord, Row } from "./figure-spec.js";
 
 /** Columns, headings and length of a table. */
@@ -15,36 +15,43 @@ export interface TableOptions {
   readonly limit?: number;
 }
 
+const PADDING = "padding:2px 10px";
+
 /** Columns of rows, in the order they first appear. */
-export function columnsOf(rows: readonly Row[]): string[] {
+export function columnsOf(rows: readonly object[]): string[] {
   return [...new Set(rows.flatMap((row) => Object.keys(row)))];
 }
 
 /** Rows as an HTML table; every cell and heading is escaped. Numbers are right-aligned, at most 6 significant digits. */
-export function tableHtml(rows: readonly Row[], options: TableOptions = {}): string {
+export function tableHtml(rows: readonly object[], options: TableOptions = {}): string {
   const columns = options.columns ?? columnsOf(rows);
   const limit = options.limit ?? 200;
   const cell = (value: unknown): string =>
     typeof value === "number"
-      ? `<td style="text-align:right;font-variant-numeric:tabular-nums">${escapeHtml(formatCell(value))}</td>`
-      : `<td style="text-align:left">${escapeHtml(formatCell(value))}</td>`;
+      ? `<td style="${PADDING};text-align:right;font-variant-numeric:tabular-nums">${escapeHtml(formatCell(value))}</td>`
+      : `<td style="${PADDING};text-align:left">${escapeHtml(formatCell(value))}</td>`;
   const head = columns.map(
     (c) =>
-      `<th scope="col" style="text-align:${alignment(rows, c)}">${escapeHtml(options.headings?.[c] ?? c)}</th>`,
+      `<th scope="col" style="${PADDING};text-align:${alignment(rows, c)}">${escapeHtml(options.headings?.[c] ?? c)}</th>`,
   );
-  const body = rows.slice(0, limit).map((row) => `<tr>${columns.map((c) => cell(row[c])).join("")}</tr>`);
+  const body = rows.slice(0, limit).map((row) => `<tr>${columns.map((c) => cell(at(row, c))).join("")}</tr>`);
   const rest = rows.length - body.length;
   if (rest > 0)
     body.push(`<tr><td colspan="${Math.max(1, columns.length)}">… and ${rest} more rows</td></tr>`);
-  const caption = options.caption === undefined ? "" : `<caption>${escapeHtml(options.caption)}</caption>`;
+  const caption =
+    options.caption === undefined
+      ? ""
+      : `<caption style="text-align:left;font-weight:600;padding:4px 0">${escapeHtml(options.caption)}</caption>`;
   return `<table class="countlens-table">${caption}<thead><tr>${head.join("")}</tr></thead><tbody>${body.join("")}</tbody></table>`;
 }
 
 /** Rows as aligned text. */
-export function tableText(rows: readonly Row[], options: TableOptions = {}): string {
+export function tableText(rows: readonly object[], options: TableOptions = {}): string {
   const columns = options.columns ?? columnsOf(rows);
   const limit = options.limit ?? 200;
-  const lines = rows.slice(0, limit).map((row) => columns.map((c) => formatCell(row[c]).replace(/\s/g, " ")));
+  const lines = rows
+    .slice(0, limit)
+    .map((row) => columns.map((c) => formatCell(at(row, c)).replace(/\s/g, " ")));
   const all = [columns.map((c) => options.headings?.[c] ?? c), ...lines];
   const widths = columns.map((_, i) => Math.max(...all.map((line) => line[i]!.length)));
   const text = all.map((line) =>
@@ -89,13 +96,40 @@ export async function toDataFrame(rows: readonly Row[]): Promise<unknown> {
   return new DataFrame(rows.map((row) => Object.fromEntries(columns.map((c) => [c, row[c] ?? Number.NaN]))));
 }
 
-function alignment(rows: readonly Row[], column: string): "left" | "right" {
-  const first = rows.find((row) => row[column] !== null && row[column] !== undefined)?.[column];
+/** A plain record: what can be a row of a table. */
+export function isRow(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Objects of a notebook's cells come from the same realm; those of JSON and of other processes as well.
+  return prototype === Object.prototype || prototype === null;
+}
+
+const LONGEST = 160;
+
+/**
+ * A value as it stands in a cell: numbers to 6 significant digits, typed arrays as type and length, lists joined by
+ * commas, records as `key value` pairs; lists and records are cut at 160 characters, texts are not.
+ */
+export function cellText(value: unknown): string {
+  if (ArrayBuffer.isView(value)) return `${value.constructor.name}(${(value as Uint8Array).length})`;
+  if (typeof value === "function") return "function";
+  if (typeof value !== "object" || value === null) return formatCell(value);
+  if (value instanceof Map || value instanceof Set) return `${value.constructor.name}(${value.size})`;
+  if (Array.isArray(value)) return shorten(value.slice(0, LONGEST).map(cellText).join(", "), LONGEST);
+  const pairs = Object.entries(value).map(([key, inner]) => `${key} ${cellText(inner)}`);
+  return shorten(pairs.join("; "), LONGEST);
+}
+
+const at = (row: object, column: string): unknown => (row as Readonly<Record<string, unknown>>)[column];
+
+function alignment(rows: readonly object[], column: string): "left" | "right" {
+  const first = rows.map((row) => at(row, column)).find((value) => value !== null && value !== undefined);
   return typeof first === "number" ? "right" : "left";
 }
 
 function formatCell(value: unknown): string {
   if (value === null || value === undefined) return "";
+  if (typeof value === "object" || typeof value === "function") return cellText(value);
   if (typeof value !== "number") return String(value);
   if (!Number.isFinite(value)) return String(value);
   return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6)));

@@ -24,6 +24,7 @@ export interface SafetensorsHeader {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
+/** A tensor that was read. */
 export interface Tensor {
   readonly name: string;
   readonly dtype: string;

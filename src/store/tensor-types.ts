@@ -1,6 +1,7 @@
 /** The number types of tensors in files, and how their bytes become arrays. */
 import { bfloatToFloat, halfToFloat } from "./half-float.js";
 
+/** The arrays that tensors are held in. */
 export type TensorData =
   | Float32Array
   | Float64Array

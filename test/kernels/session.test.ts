@@ -65,6 +65,22 @@ describe("createSession", { timeout: 180_000 }, () => {
     expect((await run("s = s.toUpperCase();\ns")).value).toBe("A/2");
   });
 
+  it("runs a cell whose only await is a loop's", async () => {
+    const loop = "const seen: number[] = [];\nfor await (const n of [1, 2]) seen.push(n);\nseen";
+    expect((await run(loop)).value).toBe("[ 1, 2 ]");
+    const inside = "const later = async () => { for await (const n of [1]) seen.push(n); };\nseen.length";
+    expect((await run(inside)).value).toBe("2");
+    expect((await run("await later();\nseen.length")).value).toBe("3");
+  });
+
+  it("forgets what cells declared when it is reset", async () => {
+    await run("const forgotten = 1;\ntype Gone = string;");
+    session.reset();
+    expect((await run("typeof forgotten")).error?.evalue).toContain("Cannot find name 'forgotten'");
+    expect((await run("const again: Gone = 'a';")).error?.evalue).toContain("Cannot find name 'Gone'");
+    expect((await run("const forgotten = 'new';\nforgotten")).value).toBe("new");
+  });
+
   it("takes names of earlier cells in shorthand properties, and counts columns as written", async () => {
     await run("const model = 'a';\nlet size = 1;");
     expect(
