@@ -3,7 +3,7 @@
  *
  * The public API, in the order in which a notebook meets it.
  *
- * @packageDocumentation
+ * @module countlens
  */
 
 // Rooms: `tasks.multiplication()`, `assays.zeroErrorHorizon(model, task)`, `figures.errorGrid(rows)`, ...
@@ -71,13 +71,21 @@ export { parseShard, type Shard } from "./store/shard.js";
 export {
   describeProvenance,
   type Json,
+  type ModelFacts,
   type Provenance,
   type ProvenanceEngine,
   type ProvenanceModel,
   type ProvenanceParts,
   provenance,
 } from "./store/provenance.js";
-export { loadPublished, type PublishedData, type PublishedOptions } from "./store/published.js";
+export {
+  loadPublished,
+  type PublishedData,
+  type PublishedError,
+  type PublishedGrid,
+  type PublishedOptions,
+  pairFrequency,
+} from "./store/published.js";
 export { readSafetensors, type Tensor } from "./store/safetensors.js";
 export { type TensorToWrite, writeSafetensors } from "./store/safetensors-writer.js";
 export type { TensorData } from "./store/tensor-types.js";

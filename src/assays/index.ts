@@ -31,7 +31,7 @@ export * from "./token-frontier.js";
 export * from "./trial.js";
 export * from "./trial-log-import.js";
 export * from "./verify-result.js";
-export type { Counts } from "./verification/check.js";
+export type { Check, Counts } from "./verification/check.js";
 export type { ModeSteps } from "./verification/modes.js";
 export * from "./zero-error-horizon.js";
 export * from "./zero-error-horizon-grid.js";

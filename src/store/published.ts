@@ -9,6 +9,7 @@ import { cacheFolder, expandHome } from "./cache.js";
 import { type CatalogueEntry, findEntry, readCatalogue } from "./catalogue.js";
 import { projectRoot } from "./project-root.js";
 
+/** A wrong published answer. */
 export interface PublishedError {
   readonly a: number;
   readonly b: number;
@@ -17,6 +18,7 @@ export interface PublishedError {
   readonly predicted: number | null;
 }
 
+/** One model's published answers to every pair of a range. */
 export interface PublishedGrid {
   /** As published, for example `Qwen/Qwen2.5-0.5B-Instruct`. */
   readonly model: string;

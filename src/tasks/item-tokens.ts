@@ -34,7 +34,8 @@ export interface ItemTokens {
  * Tokens of lists of each count, for one tokenizer and one motif. `counts` in rising order; default 1 to 128.
  *
  * @example
- * const [row] = await itemTokens([{ name: "own", tokenize: (texts) => model.engine.tokenize(texts, false) }], { motifs: [{ item: "a", delimiter: ", " }] });
+ * const own = { name: model.info.name, tokenize: (texts) => model.engine.tokenize(texts, false) };
+ * const [row] = await itemTokens([own], { motifs: [{ item: "a", delimiter: ", " }] });
  * row.tokensPerItem // 2 for most tokenizers
  */
 export async function itemTokens(

@@ -1,6 +1,7 @@
 /** What verification says about an instance, and what it cost. */
 import type { EvaluationStats } from "../../engine/request.js";
 
+/** The verdict on one instance, and what it rests on. */
 export interface Check {
   readonly verdict: "right" | "wrong";
   /**
