@@ -16,7 +16,6 @@ const figures: Record<string, () => FigureSpec> = {
       { scoreName: H },
     ),
   capacityBars: () => room.capacityBars([{ model: H, capacity: 64, label: H }]),
-  capacityLadder: () => room.capacityLadder([{ length: 32, nmae: 0.01, stable: true }], { label: H }),
   clampRescue: () =>
     room.clampRescue([{ condition: H, direction: "count", rescued: 1, trials: 2, low: 0, high: 1 }]),
   collapseOverlay: () =>
