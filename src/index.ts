@@ -61,13 +61,11 @@ export {
 } from "./model/quantise.js";
 /** Statistics: methods named with their weaknesses, tails exact far out. No model is known here. */
 export * as stats from "./stats/index.js";
-/** Corpora: how often each multiplication stands in a body of text. */
-export * as corpus from "./store/corpus.js";
 export { openActivations, type StoredActivations } from "./store/activation-reader.js";
 export { evictActivations, listActivations } from "./store/activation-store.js";
+/** Corpora: how often each multiplication stands in a body of text. */
+export * as corpus from "./store/corpus.js";
 export { mergeRunLogs } from "./store/merge-logs.js";
-export { openRunLog, type RunLog } from "./store/run-log.js";
-export { parseShard, type Shard } from "./store/shard.js";
 export {
   describeProvenance,
   type Json,
@@ -86,8 +84,10 @@ export {
   type PublishedOptions,
   pairFrequency,
 } from "./store/published.js";
+export { openRunLog, type RunLog } from "./store/run-log.js";
 export { readSafetensors, type Tensor } from "./store/safetensors.js";
 export { type TensorToWrite, writeSafetensors } from "./store/safetensors-writer.js";
+export { parseShard, type Shard } from "./store/shard.js";
 export type { TensorData } from "./store/tensor-types.js";
 /** Tasks: instances of a size, prompt, right answer, and how an answer is read. */
 export * as tasks from "./tasks/index.js";

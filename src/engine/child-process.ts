@@ -15,6 +15,8 @@ export function childFile(name: string): string {
 
 /** llama.cpp would start a debugger on an abort. Nothing that looks like a secret goes into a process without need. */
 export function childEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name]) => !/KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH/i.test(name));
+  const kept = Object.entries(env).filter(
+    ([name]) => !/KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH/i.test(name),
+  );
   return { ...Object.fromEntries(kept), GGML_NO_BACKTRACE: "1" };
 }
