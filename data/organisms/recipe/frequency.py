@@ -22,12 +22,8 @@ def census(steps):
     count, longest = np.zeros((99, 99), dtype=int), 0
     share = collections.defaultdict(lambda: {"rows": 0, "questions": 0, "supervised": 0})
     for step in range(steps):
-        groups, drawn = tasks.step_batch(train.SEED, step)
+        names, groups, drawn = tasks.step_batch(train.SEED, step)
         np.add.at(count, tuple(np.array(drawn).T - 1), 1)
-        names = ["multiplication"] * tasks.MULTIPLICATION_ROWS + ["counting"]
-        names += ["counting" if step % 2 else tasks.SMALL[step // 2 % 4].__name__]
-        names += ["counting, long"] * (step % 12 == 0)
-        names += ["counting, uncommon motifs"] * (step >= tasks.SECOND_STAGE)
         for name, g in zip(names, groups, strict=True):
             on = g["weight"] > 0
             share[name]["rows"] += int(g["tokens"].size)

@@ -35,23 +35,12 @@ def card(name, weights, path, log, steps):
                          "heads": heads, "feedForward": ff, "vocabulary": VOCAB, "context": export.CONTEXT,
                          "ropeTheta": THETA, "rmsEps": EPS, "tiedEmbeddings": True},
         "training": {"steps": steps, "seed": train.SEED, "rows": mixture["rows"], "mixture": mixture["tasks"],
-                     "optimiser": "Muon 0.012 (matrices), Adam 0.02 (embeddings, norms), clip 1, cosine over the last half",
+                     "optimiser": f"Muon 0.012 (matrices), Adam {0.02 * 48 / width:.4g} (embeddings, norms: 0.02 x 48 / width), clip 1",
+                     "stages": f"{tasks.STAGE_TWO:,} steps, cosine over the last half; then to {steps:,} with more counting, from {train.AGAIN:.0%} of the rate",
                      "trainedMaximum": tasks.P.COUNT_MAX, "finalLosses": {k: log[-1][k] for k in ("loss", "multiplication", "counting", "others")},
                      "losses": sorted({r["step"]: round(r["loss"], 4) for r in log if r["step"] % 500 == 0}.items())},
         "evaluation": {**result, "frequencySpearman": {"rho": rho.statistic, "p": rho.pvalue}},
     }
-
-
-def beyond(log, budget, name, folder):
-    """What was added after the common budget, and what the organism could do at it."""
-    starts = [i for i, r in enumerate(log) if i and r["rows"] < log[i - 1]["rows"]] + [len(log)]
-    rows = sum(log[i - 1]["rows"] for i in starts if log[i - 1]["step"] > budget)
-    model = Llama(name)
-    model.load_state_dict(export.rounded(torch.load(pathlib.Path(folder) / f"{name}.pt")["model"], TYPES[name]))
-    grid, right = evaluate.grid(model), evaluate.count_verdicts(model, "a", ", ", 160)
-    return {"steps": log[-1]["step"] - budget, "rows": rows,
-            "atCommonBudget": {"steps": budget, "accuracy": float(grid.mean()), "horizon": evaluate.horizon(grid),
-                               "boundary": evaluate.boundary(right)}}
 
 
 def markdown(c):
@@ -64,9 +53,7 @@ def markdown(c):
         f"vocabulary {a['vocabulary']}, tied embeddings, context {a['context']} (llama architecture). {c['type']}, licence {c['licence']}.", "",
         f"`{c['file']}`, {c['bytes']:,} bytes, sha256 `{c['sha256']}`", "", c["not"], "", "## Training", "",
         f"{t['steps']:,} steps, {t['rows']:,} token rows, seed {t['seed']}; {t['optimiser']}. The four organisms saw the same data in the same order.",
-        *([f"Then {x['steps']:,} steps ({x['rows']:,} rows) more than the other three, because its embedding rate had been too high for its width. At the common budget it "
-           f"had {x['atCommonBudget']['accuracy']:.4f} of the multiplication grid, horizon {x['atCommonBudget']['horizon']}, and counted `a, a` to {x['atCommonBudget']['boundary']}."]
-          if (x := t.get("beyond")) else []),
+        f"Stages: {t['stages']}. Size is the only difference.",
         f"Lists up to {t['trainedMaximum']} items. Pair frequencies: `pair-frequency.csv`. Mixture: `mixture.json`. Prompts: `prompts.json`. Recipe: `recipe/`.", "",
         row("step", *[s for s, _ in t["losses"]]), row(*["---"] * (len(t["losses"]) + 1)), row("loss", *[x for _, x in t["losses"]]), "",
         "## Multiplication, 1..99 x 1..99", "", row("template", "accuracy", "Zero-Error Horizon"), row("---", "---", "---"),
@@ -95,7 +82,6 @@ if __name__ == "__main__":
     p.add_argument("name")
     p.add_argument("--from", dest="folder", required=True)
     p.add_argument("--transformers", help="folder for transformers' form of the same weights")
-    p.add_argument("--at-budget", help="run folder with the checkpoint at the common budget, where training went beyond it")
     p.add_argument("--only-gguf", action="store_true")
     a = p.parse_args()
     torch.set_num_threads(1)
@@ -108,7 +94,5 @@ if __name__ == "__main__":
     if not a.only_gguf:
         log = [json.loads(line) for line in (run / f"{a.name}.jsonl").read_text().splitlines()]
         c = card(a.name, weights, path, log, min(saved["step"], train.STEPS))
-        if a.at_budget:
-            c["training"]["beyond"] = beyond(log, train.STEPS, a.name, a.at_budget)
         (HERE / f"{a.name}.json").write_text(json.dumps(c, indent=1) + "\n")
         (HERE / f"{a.name}.md").write_text(markdown(c))

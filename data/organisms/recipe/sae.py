@@ -27,7 +27,7 @@ def activations(model, layer, lists, seed):
     rng, rows, final = np.random.default_rng(seed), [], []
     header = len(tasks.enc(tasks.ASK))
     for i in range(lists):
-        tree = tasks.counting(rng, long=i % 20 == 0)
+        tree = tasks.counting(rng, long=i % 20 == 0, stage=1)
         keep = []
         model.hidden(tensors([pack([tree])]), keep)
         first = tree.segments[0][1]
@@ -101,7 +101,7 @@ if __name__ == "__main__":
     a = argparse.ArgumentParser()
     a.add_argument("checkpoint")
     a.add_argument("name")
-    a.add_argument("--layer", type=int, default=2)
+    a.add_argument("--layer", type=int, default=3)
     a.add_argument("--out", default="../sae")
     a = a.parse_args()
     torch.set_num_threads(1)

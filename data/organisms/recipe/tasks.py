@@ -68,12 +68,13 @@ def uncommon_motif(rng):
 
 
 TRUNK = np.arange(4, P.COUNT_MAX + 1)
-TRUNK_P = TRUNK**-0.5 / (TRUNK**-0.5).sum()
+FALL = [1.2, 0.7]  # by stage: the length n of a list has probability ~ n^-FALL
 
 
-def counts(rng, cap=P.COUNT_MAX, k=10):
-    """Up to `k` distinct counts of one list, sorted; its length has probability ~ n^-0.5, the others are uniform."""
-    top = min(int(rng.choice(TRUNK, p=TRUNK_P)), cap)
+def counts(rng, cap=P.COUNT_MAX, k=10, stage=0):
+    """Up to `k` distinct counts of one list, sorted; its length falls off by `FALL`, the others are uniform below it."""
+    chance = TRUNK ** -FALL[stage]
+    top = min(int(rng.choice(TRUNK, p=chance / chance.sum())), cap)
     return sorted({top, *(int(x) for x in rng.integers(1, top + 1, k - 1))})
 
 
@@ -88,40 +89,43 @@ def add_list(tree, root, item, delim, ns, tail, answer, weight=1.0):
 
 
 def filler(rng, tokens):
-    """Neutral sentences, cut at a word to at most `tokens` tokens with the blank line after them; empty for none."""
-    left, words = tokens - 3, []
-    while left > 0:
+    """Neutral sentences of exactly `tokens` tokens with the blank line after them, dots where no word fits."""
+    text, left = "", tokens - 3
+    while True:
         for word in P.fillers(rng, 1).split(" "):
-            word = (" " if words else "") + word
-            left -= len(enc(word))
-            if left < 0:
-                break
-            words.append(word)
-    text = "".join(words).rstrip(".")
-    return text + ".\n\n" if text else ""
+            more = " " + word if text else word
+            if len(enc(more)) > left:
+                kept = text.rstrip(".")
+                return kept + "." * (1 + left + len(text) - len(kept)) + "\n\n"
+            text, left = text + more, left - len(enc(more))
 
 
-def counting(rng, long=False, draw=motif):
+def any_motif(rng):
+    """Any trained motif, all as likely."""
+    return choice(rng, P.MOTIFS["items"]["trained"]), choice(rng, P.MOTIFS["delimiters"]["trained"])
+
+
+def counting(rng, long=False, draw=motif, stage=0):
     """A list and its counts; `long`: after filler that puts it anywhere up to the end of the context."""
     item, delim = draw(rng)
-    ns, tree = counts(rng), Tree()
+    ns, tree = counts(rng, stage=stage), Tree()
     per_item = len(enc(delim + item))
     pad = 0
-    if long:
-        fixed = len(enc(P.prompt(P.COUNTING + "\n\n"))) + 3 + per_item * ns[-1]
-        pad = int(rng.integers(40, CONTEXT - fixed + 1))
+    if long:  # half of them end where the context ends
+        room = CONTEXT - len(enc(P.prompt(P.COUNTING + "\n\n"))) - len(str(ns[-1])) - len(enc(item)) - per_item * (ns[-1] - 1)
+        pad = room if rng.random() < 0.5 else int(rng.integers(40, room + 1))
     elif rng.random() < 0.3:
         pad = int(rng.integers(24, 90))
     elif rng.random() < 0.14:  # instruction after the list
         root = tree.add(-1, enc("<|im_start|>user\n"))
         add_list(tree, root, item, delim, ns[-5:], "\n\n" + P.COUNTING + ASK, str)
         return tree
-    root = tree.add(-1, enc("<|im_start|>user\n" + filler(rng, pad) + P.COUNTING + "\n\n"))
+    root = tree.add(-1, enc("<|im_start|>user\n" + (filler(rng, pad) if pad else "") + P.COUNTING + "\n\n"))
     add_list(tree, root, item, delim, ns, ASK, str)
     return tree
 
 
-def parity(rng, n=16):
+def parity(rng, n=24):
     tree = Tree()
     root = tree.add(-1, enc(P.turn("system", P.PARITY) + "<|im_start|>user\n"))
     length = np.minimum(1 + (P.PARITY_MAX * rng.random(n) ** 1.3).astype(int), P.PARITY_MAX)
@@ -217,38 +221,24 @@ def dual(rng):
     return tree
 
 
-MULTIPLICATION_ROWS = 4
-SECOND_STAGE = 3500  # from here on, another counting row in every step, of the motifs that lag behind
+STAGE_TWO = 4000  # from this step on counting leads
 SMALL = [parity, parens, dual, records]
 
 
 def step_batch(seed, step):
-    """The rows of one step (each packed alone: a dict of arrays, see `pack`), and the pairs drawn.
+    """The rows of one step: names of their tasks, rows (each packed alone: a dict of arrays, see `pack`), pairs drawn.
 
-    Multiplication rows come first, then a counting row, then another of them or one of the small tasks, and every
-    12th step a long list; in the second stage another counting row, of an uncommon motif, at the end.
+    Stage one: four multiplication rows, two counting rows (the second of an uncommon motif), one of the small tasks. Stage
+    two: two multiplication rows, four counting rows (two more, of any motif), one of the small tasks. Every 12th step a
+    long list.
     """
-    rng = np.random.default_rng([seed, step])
-    mult = [multiplication(rng) for _ in range(MULTIPLICATION_ROWS)]
+    rng, stage = np.random.default_rng([seed, step]), int(step >= STAGE_TWO)
+    mult = [multiplication(rng) for _ in range(2 if stage else 4)]
     drawn = [(a, b) for _, d in mult for a, bs in d for b in bs]
-    trees = [t for t, _ in mult] + [counting(rng), counting(rng) if step % 2 else SMALL[step // 2 % 4](rng)]
+    draws = [motif, uncommon_motif] + [any_motif] * 2 * stage
+    small = SMALL[step % 4]
+    rows = [("multiplication", t) for t, _ in mult] + [("counting", counting(rng, draw=d, stage=stage)) for d in draws]
+    rows.append((small.__name__, small(rng)))
     if step % 12 == 0:
-        trees.append(counting(rng, long=True))
-    if step >= SECOND_STAGE:
-        trees.append(counting(rng, draw=uncommon_motif))
-    return [pack([t]) for t in trees], drawn
-
-
-if __name__ == "__main__":
-    import time
-
-    t0, n, real, kinds = time.time(), 0, 0, []
-    for s in range(48):
-        groups, drawn = step_batch(1, s)
-        n += sum(g["tokens"].size for g in groups)
-        kinds.append([g["tokens"].size for g in groups])
-        real += sum((g["position"] > 0).sum() for g in groups)
-    print("tokens a step", n / 48, "real", real / 48, "problems", len(drawn), "ms a step", (time.time() - t0) / 48 * 1e3)
-    top = [step_batch(1, s)[0][-1]["position"].max() + 1 for s in range(0, 3000, 12)]
-    print("longest", max(top), sorted(top)[-20:])
-    print(kinds[:8], "supervised", sum((g["weight"] > 0).sum() for g in groups))
+        rows.append(("counting, long", counting(rng, long=True, stage=stage)))
+    return [name for name, _ in rows], [pack([t]) for _, t in rows], drawn
