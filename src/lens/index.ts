@@ -33,6 +33,7 @@ export * from "./sae-files.js";
 export * from "./sae-fit.js";
 export * from "./sae-motif-claim.js";
 export * from "./sae-overlap.js";
+export * from "./sae-random.js";
 export * from "./sae-ranking.js";
 export * from "./stable-counts.js";
 export * from "./steering.js";
