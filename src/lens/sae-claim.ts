@@ -14,6 +14,8 @@ export interface FeatureClaim {
   readonly control: PermutedTop;
   /** The interval lies above what 95 % of permutations reach with their best feature. */
   readonly follows: boolean;
+  /** The interval lies above |r| of the best of as many random directions; null where none was given. */
+  readonly beyondRandom: boolean | null;
   /** Of each top feature, in the ranking's order: share of its variation over the count that a monotone curve explains. */
   readonly monotone: readonly { readonly feature: number; readonly share: number }[];
   /** Mean of these, with its bootstrap interval over counts. Resampling repeats counts and so makes curves look smoother:
@@ -25,14 +27,22 @@ export interface FeatureClaim {
   readonly text: string;
 }
 
-/** The claim of a ranking. `resamples` default 500, `permutations` 200. */
+/**
+ * The claim of a ranking. `resamples` default 500, `permutations` 200. `randomBest`: |r| of the best of as many random directions
+ * (`randomDictionary`), the control for what is linear in the activations anyway.
+ */
 export function featureClaim(
   acts: SparseActivations,
   counts: ArrayLike<number>,
   ranking: FeatureRanking,
-  options: { readonly seed: number; readonly resamples?: number; readonly permutations?: number },
+  options: {
+    readonly seed: number;
+    readonly resamples?: number;
+    readonly permutations?: number;
+    readonly randomBest?: number;
+  },
 ): FeatureClaim {
-  const { seed, resamples = 500, permutations = 200 } = options;
+  const { seed, resamples = 500, permutations = 200, randomBest } = options;
   const first = ranking.top[0];
   if (first === undefined)
     throw new Error("featureClaim: no feature varies over these positions; expected a ranking with features");
@@ -61,7 +71,8 @@ export function featureClaim(
   );
   const follows = best.low > control.limit;
   const noAccumulator = follows && best.high ** 2 < 0.9 && meanMonotone.high < 0.95;
-  return { best, control, follows, monotone, meanMonotone, noAccumulator, text: textOf() };
+  const beyondRandom = randomBest === undefined ? null : follows && best.low > Math.abs(randomBest);
+  return { best, control, follows, beyondRandom, monotone, meanMonotone, noAccumulator, text: textOf() };
 
   function textOf(): string {
     const round = (value: number) => formatNumber(value);
@@ -69,10 +80,14 @@ export function featureClaim(
     const chance = `best of permuted counts: ${round(control.limit)} at the 95th percentile, p = ${round(control.p)}`;
     const shape = `a monotone curve explains ${round(100 * meanMonotone.estimate)} % [${round(100 * meanMonotone.low)}, ${round(100 * meanMonotone.high)}] of the top profiles' variation`;
     if (!follows) return `No feature is shown to follow the count: ${effect} (${chance}). ${ranking.says}.`;
+    const directions =
+      randomBest === undefined
+        ? ""
+        : ` The best of as many random directions has |r| = ${round(Math.abs(randomBest))}: ${beyondRandom ? "features do better" : "that features do better is not shown"}.`;
     const single = `that is ${round(100 * best.estimate ** 2)} % of the count's variance in one feature`;
     return `Features follow the count: ${effect} (${chance}); ${single}, and ${shape}. ${
       noAccumulator ? "No single feature accumulates the count." : "An accumulator is not ruled out."
-    } ${ranking.says}.`;
+    }${directions} ${ranking.says}.`;
   }
 }
 

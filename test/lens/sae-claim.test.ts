@@ -49,6 +49,19 @@ describe("featureClaim", () => {
     expect(text).toContain("An accumulator is not ruled out.");
   });
 
+  it("is held against random directions where they are given", () => {
+    const acts = sparse(noise(7).map((row, i) => [counts[i]! / 10, ...row.slice(1)]));
+    const ranking = rankFeatures(acts, counts, { k: 1, position: "final token" });
+    const against = (randomBest: number) =>
+      featureClaim(acts, counts, ranking, { seed: 1, resamples: 100, randomBest });
+    expect(against(0.6)).toMatchObject({ beyondRandom: true });
+    expect(against(-1)).toMatchObject({ follows: true, beyondRandom: false });
+    expect(against(-1).text).toContain(
+      "random directions has |r| = 1: that features do better is not shown.",
+    );
+    expect(claimOf(noise(7), 3).beyondRandom).toBeNull();
+  });
+
   it("refuses rankings without features", () => {
     const acts = sparse(counts.map(() => [1]));
     const ranking = rankFeatures(acts, counts, { k: 1, position: "final token" });
