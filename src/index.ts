@@ -63,7 +63,7 @@ export {
 export * as stats from "./stats/index.js";
 export { openActivations, type StoredActivations } from "./store/activation-reader.js";
 export { evictActivations, listActivations } from "./store/activation-store.js";
-/** Corpora: how often each multiplication stands in a body of text. */
+/** Corpora: how often each product is written in a body of text. */
 export * as corpus from "./store/corpus.js";
 export { mergeRunLogs } from "./store/merge-logs.js";
 export {

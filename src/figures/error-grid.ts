@@ -96,6 +96,7 @@ export function errorGrid(rows: readonly ErrorGridRow[], options: FigureOptions 
       caption: `Errors of a × b (vermilion) on the grid of operands, and the Zero-Error Horizon (blue square: no error inside). n = ${instances.join(" or ")} products a model.`,
       width,
       height: plot.height + 64,
+      ...(columns > 1 ? { narrowest: columnPixels(width) * 0.9 } : {}),
       data,
       layout,
       rows: rows.flatMap(({ model, size, horizon, errors }) =>

@@ -26,7 +26,8 @@ export interface ExportOptions {
   readonly folder?: string;
   /** File name without its ending. Default: the figure's name. */
   readonly name?: string;
-  /** `single` (85 mm), `double` (180 mm) or millimetres (40 to 400). Default: what the figure was laid out for. */
+  /** `single` (85 mm), `double` (180 mm) or millimetres (40 to 400). Default: what the figure was laid out for. A figure
+   * of many panels or words has a least width, and is made anew for a narrower one: `errorGrid(rows, { width: "single" })`. */
   readonly width?: FigureWidth | number;
   /** Default: all five. `csv` and `json` need no browser. */
   readonly formats?: readonly ExportFormat[];
@@ -82,6 +83,14 @@ function exportSize(figure: FigureSpec, width: FigureWidth | number | undefined)
   if (!(widthMm >= 40 && widthMm <= 400)) {
     throw new Error(
       `exportFigure: width ${String(asked)}; expected "single", "double" or 40 to 400 millimetres`,
+    );
+  }
+  const { name, narrowest = 0 } = figure.meta;
+  if (widthMm * PIXELS_PER_MM < narrowest) {
+    const least = Math.ceil(narrowest / PIXELS_PER_MM);
+    throw new Error(
+      `exportFigure: ${name} was laid out for ${figure.meta.width} and its texts overlap at ${widthMm} mm; ` +
+        `make the figure with { width: "single" }, or export it at ${least} mm or more`,
     );
   }
   const height = Number(figure.layout.height);

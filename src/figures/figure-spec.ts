@@ -29,6 +29,8 @@ export interface FigureMeta {
   readonly caption: string;
   /** Column width the figure was laid out for: 85 mm or 180 mm. */
   readonly width: FigureWidth;
+  /** Logical px below which its texts overlap: narrower it is laid out anew, with the option `width`. */
+  readonly narrowest?: number;
   /** The data drawn, for the CSV. */
   readonly rows: readonly Row[];
   readonly provenance?: ProvenanceRecord;
@@ -60,6 +62,8 @@ export interface FigureParts {
   readonly width: FigureWidth;
   /** Logical pixels (4 a millimetre), with one row of legend; further rows are added to it. */
   readonly height: number;
+  /** Logical px below which texts overlap. Default: none. */
+  readonly narrowest?: number;
   readonly data: readonly Trace[];
   readonly layout: Readonly<Record<string, unknown>>;
   readonly rows: readonly Row[];
@@ -96,6 +100,7 @@ export function figure(parts: FigureParts, options: FigureOptions = {}): FigureS
       name,
       caption: options.caption ?? parts.caption,
       width: parts.width,
+      ...(parts.narrowest === undefined ? {} : { narrowest: Math.round(parts.narrowest) }),
       rows: parts.rows,
       ...(options.provenance ? { provenance: options.provenance } : {}),
     },

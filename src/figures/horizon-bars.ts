@@ -3,6 +3,7 @@
  */
 import { escapeLabel } from "./escape-html.js";
 import {
+  columnPixels,
   type FigureOptions,
   type FigureSpec,
   figure,
@@ -84,7 +85,9 @@ export function horizonBars(rows: readonly HorizonRow[], options: FigureOptions 
       ...ranges.map(({ upTo, n }, p) =>
         panelTitle(panels[p]!, `n ≤ ${upTo}`, `${n.toLocaleString("en-US")} products`),
       ),
-      panelTitle(last, "Zero-Error Horizon", "no range to choose"),
+      width === "single"
+        ? panelTitle(last, "horizon", "no range")
+        : panelTitle(last, "Zero-Error Horizon", "no range to choose"),
     ],
   };
   panels.forEach((panel) => {
@@ -117,6 +120,7 @@ export function horizonBars(rows: readonly HorizonRow[], options: FigureOptions 
         "Accuracy over three ranges of operands (dots; bars: intervals), and the Zero-Error Horizon, which needs no range.",
       width,
       height: rows.length * 20 + 80,
+      ...(width === "double" ? { narrowest: columnPixels(width) * 0.7 } : {}),
       data,
       layout,
       rows: accuracyTable(rows),

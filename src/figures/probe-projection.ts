@@ -2,7 +2,14 @@
  * The count read from the residual stream: projection on the probe's direction over the true count, layer by layer
  * (second paper, Figure 4b).
  */
-import { type FigureOptions, type FigureSpec, figure, requireRows, type Trace } from "./figure-spec.js";
+import {
+  columnPixels,
+  type FigureOptions,
+  type FigureSpec,
+  figure,
+  requireRows,
+  type Trace,
+} from "./figure-spec.js";
 import { formatNumber } from "./format-number.js";
 import { guideLine, guideSpan } from "./interval.js";
 import { BLUE, GREY, ORANGE, VERMILION } from "./palette.js";
@@ -119,6 +126,7 @@ export function probeProjection(
       caption: `Residual stream projected on the count direction, over the true count, for ${layers.length} layers (n = ${rows.length} activations); line: fit in the stable range, dotted beyond it${collapses ? "; orange: collapse point with its interval" : ""}; R² on held-out counts.`,
       width,
       height: plotHeight + 92,
+      ...(columns > 1 ? { narrowest: columnPixels(width) * 0.9 } : {}),
       data,
       layout: { ...layout, margin: { l: 38, r: 8, t: 52, b: 30 } },
       rows: rows.map((row) => ({ ...row })),

@@ -93,6 +93,7 @@ export function tokenStrip(rows: readonly TokenValueRow[], options: TokenStripOp
       caption: `Tokens of the prompt in reading order, coloured by ${valueName} (n = ${values.length} tokens with a value).`,
       width,
       height: Math.max(70, lines * LINE + 16),
+      narrowest: columnPixels(width) * 0.97,
       data: [...fills, words, colorBar({ scale, domain }, escapeLabel(valueName), { nticks: 4 })],
       layout: {
         margin: { l: 4, r: 8, t: 8, b: 8 },

@@ -33,6 +33,7 @@ export interface CorpusCounts {
   readonly pair_counts: Readonly<Record<string, number>>;
 }
 
+/** How far a scan has come. */
 export interface CorpusProgress {
   /** Shards done, of those this run has to do. */
   readonly done: number;
@@ -46,6 +47,7 @@ export interface CorpusProgress {
   readonly seconds: number;
 }
 
+/** Operands, forms and column of a scan, and what happens to broken shards. */
 export interface CorpusOptions {
   /** JSONL, JSONL.gz, JSONL.zst or Parquet files. */
   readonly shards: readonly string[];
@@ -66,6 +68,7 @@ export interface CorpusOptions {
   /** Threads of DuckDB. Default 1: run several jobs for speed, one gzip stream cannot be split. */
   readonly threads?: number;
   readonly signal?: AbortSignal;
+  /** Called now and then. */
   readonly onProgress?: (progress: CorpusProgress) => void;
 }
 

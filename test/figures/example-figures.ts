@@ -84,6 +84,50 @@ const answered = (count: number): number | null =>
       ? null
       : [60, 60, 100, 30, 50, count + 1][Math.floor(noise(count * 7) * 6)]!;
 
+const stripRows = [...prompt, HOSTILE, "東京", " é", ...range(1, 24).flatMap(() => [" a", ","])].map(
+  (token, i) => ({
+    token,
+    value: i % 11 === 0 ? null : noise(i) * 6 - 2,
+  }),
+);
+
+const barRows = grids.map(({ model, horizon }, i) => ({
+  model,
+  horizon,
+  accuracies: [20, 50, 99].map((upTo, r) => {
+    const accuracy = 1 - (0.4 / (i + 1)) * (0.2 + 0.4 * r);
+    return {
+      upTo,
+      accuracy,
+      low: accuracy - 0.04 / (r + 1),
+      high: Math.min(1, accuracy + 0.03 / (r + 1)),
+      n: upTo ** 2,
+    };
+  }),
+}));
+
+const projectionRows = [1, 2, 4, 5].flatMap((layer) =>
+  range(1, 60).map((count) => ({
+    layer,
+    count,
+    projection:
+      count < 27
+        ? count * layer * 0.12 + noise(count + layer) * 0.2
+        : 27 * layer * 0.12 - noise(count * layer) * 2,
+    correct: count < 27,
+  })),
+);
+
+const projectionFits = [1, 2, 4, 5].map((layer) => ({
+  layer,
+  slope: layer * 0.12,
+  intercept: 0.1,
+  r2: 0.9912,
+  from: 1,
+  to: 26,
+  collapse: { at: 27.4, low: 26, high: 29 },
+}));
+
 export const figures: Record<string, () => FigureSpec> = {
   "logit-lens": () =>
     logitLens(
@@ -114,33 +158,14 @@ export const figures: Record<string, () => FigureSpec> = {
       ),
       { model: "tally-400k", value: "rank", target: "3", width: "single", name: "logit-lens-rank" },
     ),
-  "token-strip": () =>
-    tokenStrip(
-      [...prompt, HOSTILE, "東京", " é", ...range(1, 24).flatMap(() => [" a", ","])].map((token, i) => ({
-        token,
-        value: i % 11 === 0 ? null : noise(i) * 6 - 2,
-      })),
-      { valueName: "margin (nats)" },
-    ),
+  "token-strip": () => tokenStrip(stripRows, { valueName: "margin (nats)" }),
+  "token-strip-single": () =>
+    tokenStrip(stripRows, { valueName: "margin (nats)", width: "single", name: "token-strip-single" }),
   "error-grid": () => errorGrid(grids),
+  "error-grid-single": () => errorGrid(grids.slice(3), { width: "single", name: "error-grid-single" }),
   "error-grid-one": () => errorGrid([grids[2]!], { name: "error-grid-one" }),
-  "horizon-bars": () =>
-    horizonBars(
-      grids.map(({ model, horizon }, i) => ({
-        model,
-        horizon,
-        accuracies: [20, 50, 99].map((upTo, r) => {
-          const accuracy = 1 - (0.4 / (i + 1)) * (0.2 + 0.4 * r);
-          return {
-            upTo,
-            accuracy,
-            low: accuracy - 0.04 / (r + 1),
-            high: Math.min(1, accuracy + 0.03 / (r + 1)),
-            n: upTo ** 2,
-          };
-        }),
-      })),
-    ),
+  "horizon-bars": () => horizonBars(barRows),
+  "horizon-bars-single": () => horizonBars(barRows, { width: "single", name: "horizon-bars-single" }),
   "counting-curve": () =>
     countingCurve(
       range(1, 100).map((count) => ({ count, predicted: count === 90 ? 1000 : answered(count) })),
@@ -215,31 +240,13 @@ export const figures: Record<string, () => FigureSpec> = {
           }),
       ),
     ),
-  "probe-projection": () =>
-    probeProjection(
-      [1, 2, 4, 5].flatMap((layer) =>
-        range(1, 60).map((count) => ({
-          layer,
-          count,
-          projection:
-            count < 27
-              ? count * layer * 0.12 + noise(count + layer) * 0.2
-              : 27 * layer * 0.12 - noise(count * layer) * 2,
-          correct: count < 27,
-        })),
-      ),
-      {
-        fits: [1, 2, 4, 5].map((layer) => ({
-          layer,
-          slope: layer * 0.12,
-          intercept: 0.1,
-          r2: 0.9912,
-          from: 1,
-          to: 26,
-          collapse: { at: 27.4, low: 26, high: 29 },
-        })),
-      },
-    ),
+  "probe-projection": () => probeProjection(projectionRows, { fits: projectionFits }),
+  "probe-projection-single": () =>
+    probeProjection(projectionRows, {
+      fits: projectionFits,
+      width: "single",
+      name: "probe-projection-single",
+    }),
   "logit-gap": () =>
     logitGap(
       [true, false].flatMap((withEnd) =>

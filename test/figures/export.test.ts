@@ -42,6 +42,19 @@ describe("exportFigure", () => {
   ])("refuses %j", async (options, message) => {
     await expect(exportFigure(figures.attractors!(), { folder, ...options })).rejects.toThrow(message);
   });
+
+  it("refuses a width at which texts would overlap, and says what to do", async () => {
+    for (const name of ["error-grid", "horizon-bars", "probe-projection", "token-strip"]) {
+      const narrow = exportFigure(figures[name]!(), { folder, width: "single", formats: ["csv"] });
+      await expect(narrow).rejects.toThrow(
+        `exportFigure: ${name} was laid out for double and its texts overlap at 85 mm; make the figure with { width: "single" }`,
+      );
+      const single = figures[`${name}-single`]!();
+      await expect(exportFigure(single, { folder, width: "single", formats: ["csv"] })).resolves.toHaveLength(
+        1,
+      );
+    }
+  });
 });
 
 describe.skipIf(!hasBrowser)(`pictures${reason}`, () => {
@@ -56,7 +69,7 @@ describe.skipIf(!hasBrowser)(`pictures${reason}`, () => {
 
   it("are the same bytes from another browser run, but for their names", () => {
     for (const format of ["pdf", "png", "csv", "json"])
-      expect(read(`again.${format}`)).toEqual(read(`first.${format}`));
+      expect(read(`again.${format}`).equals(read(`first.${format}`)), format).toBe(true);
     expect(read("again.svg").toString().replaceAll("again", "first")).toBe(read("first.svg").toString());
   });
 
