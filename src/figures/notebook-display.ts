@@ -77,7 +77,7 @@ export function figureText(figure: Figure): string {
   return `[figure ${figure.meta.name}: ${figure.meta.caption}]`;
 }
 
-/** Makes a figure show itself, live and as text; the picture needs a browser and therefore `await show(figure)`. */
+/** Makes a figure show itself, live and as text; the project's kernel and `show` add a picture where there is a browser. */
 export function inspectAsFigure<T extends Figure>(figure: T): T {
   return richly(figure, () => ({
     "application/vnd.plotly.v1+json": liveFigure(figure),

@@ -2,13 +2,15 @@
  * How a value shows itself, in a cell and through `show`: recognised by its shape, so that rows made in a cell, results
  * read back from a file and the library's own objects all look the same. Nothing here knows the engine.
  */
+import { findBrowser, NO_BROWSER } from "./browser.js";
 import type { FigureSpec } from "./figure-spec.js";
 import { type ActivationFacts, hookLabel, htmlActivation } from "./html-activation.js";
 import { htmlPrompt, type PromptFacts } from "./html-prompt.js";
 import { htmlRecord } from "./html-record.js";
 import { htmlResult, stacked } from "./html-result.js";
 import { type Shown, shownBundle } from "./html-tokens.js";
-import { figureText, liveFigure, type MimeBundle } from "./notebook-display.js";
+import { figureText, inNotebook, liveFigure, type MimeBundle } from "./notebook-display.js";
+import { drawPng } from "./render.js";
 import { cellText, isRow, tableHtml, tableText } from "./table.js";
 
 /** Objects say under this key how they are displayed: a function to a MIME bundle, or to the promise of one. */
@@ -22,12 +24,27 @@ const MOST_PICTURES = 12;
  */
 export async function richBundle(value: unknown): Promise<MimeBundle | undefined> {
   if (typeof value !== "object" || value === null) return undefined;
+  // Before its own display, which cannot wait for a picture.
+  if (isFigure(value)) return figureBundle(value);
   const display = (value as { [displayKey]?: unknown })[displayKey];
   if (typeof display === "function") return (await display.call(value)) as MimeBundle;
-  if (isFigure(value))
-    return { "application/vnd.plotly.v1+json": liveFigure(value), "text/plain": figureText(value) };
   const shown = shownOf(value);
   return shown && shownBundle(shown);
+}
+
+let hinted = false;
+
+/** Plotly's JSON and text; in a notebook a PNG as well, where there is a browser to draw it. */
+async function figureBundle(figure: FigureSpec): Promise<MimeBundle> {
+  const live = { "application/vnd.plotly.v1+json": liveFigure(figure), "text/plain": figureText(figure) };
+  if (!inNotebook()) return live;
+  if (findBrowser() === undefined) {
+    if (!hinted) console.warn(`show: figures have no PNG here: ${NO_BROWSER}`);
+    hinted = true;
+    return live;
+  }
+  const png = await drawPng(figure, 2, { variant: "light" });
+  return { ...live, "image/png": png.toString("base64") };
 }
 
 /** A figure, by its shape. */

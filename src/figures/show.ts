@@ -1,11 +1,9 @@
 /**
  * Showing: in a notebook one message with every form a front end may want, elsewhere text.
  */
-import { findBrowser, NO_BROWSER } from "./browser.js";
-import type { FigureSpec, Row } from "./figure-spec.js";
-import { figureText, inNotebook, liveFigure, type MimeBundle, writeDisplay } from "./notebook-display.js";
+import type { Row } from "./figure-spec.js";
+import { type MimeBundle, writeDisplay } from "./notebook-display.js";
 import { type PublishOptions, publish, publishTable } from "./registry.js";
-import { drawPng } from "./render.js";
 import { isFigure, isRows, richBundle } from "./rich-display.js";
 import { type TableOptions, tableHtml, tableText } from "./table.js";
 
@@ -30,7 +28,7 @@ export async function show(thing: object, options: ShowOptions = {}): Promise<vo
     if (options.name !== undefined)
       await publishTable(thing as readonly Row[], { ...options, name: options.name });
   } else if (isFigure(thing)) {
-    emit(await figureBundle(thing));
+    emit((await richBundle(thing))!);
     await publish(thing, options);
   } else {
     const bundle = await richBundle(thing);
@@ -53,19 +51,4 @@ function describe(thing: unknown): string {
 
 function emit(bundle: MimeBundle): void {
   if (!writeDisplay(bundle)) console.log(bundle["text/plain"]);
-}
-
-let hinted = false;
-
-async function figureBundle(figure: FigureSpec): Promise<MimeBundle> {
-  const text = { "text/plain": figureText(figure) };
-  if (!inNotebook()) return text;
-  const live = { "application/vnd.plotly.v1+json": liveFigure(figure), ...text };
-  if (findBrowser() === undefined) {
-    if (!hinted) console.warn(`show: figures have no PNG here: ${NO_BROWSER}`);
-    hinted = true;
-    return live;
-  }
-  const png = await drawPng(figure, 2, { variant: "light" });
-  return { ...live, "image/png": png.toString("base64") };
 }

@@ -6,6 +6,7 @@ import { htmlRecord } from "../../src/figures/html-record.js";
 import { htmlTokens } from "../../src/figures/html-tokens.js";
 import { inNotebook, liveFigure, type MimeBundle } from "../../src/figures/notebook-display.js";
 import { progress } from "../../src/figures/progress.js";
+import { richBundle } from "../../src/figures/rich-display.js";
 import { show } from "../../src/figures/show.js";
 import { HOSTILE, hasBrowser, reason } from "./browser-here.js";
 import { figures } from "./example-figures.js";
@@ -40,6 +41,19 @@ describe("show in a notebook", () => {
       expect(Object.keys(data).sort()).toEqual(["application/vnd.plotly.v1+json", "image/png", "text/plain"]);
       expect(Buffer.from(String(data["image/png"]), "base64").subarray(1, 4).toString()).toBe("PNG");
       expect(data["text/plain"]).toContain("[figure attractors: Wrong answers");
+    },
+    300_000,
+  );
+
+  it.skipIf(!hasBrowser)(
+    `a figure as a cell's last expression has its picture, too${reason}`,
+    async () => {
+      const bundle = (await richBundle(figures.attractors!()))!;
+      expect(Object.keys(bundle).sort()).toEqual([
+        "application/vnd.plotly.v1+json",
+        "image/png",
+        "text/plain",
+      ]);
     },
     300_000,
   );

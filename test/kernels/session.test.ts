@@ -65,6 +65,19 @@ describe("createSession", { timeout: 180_000 }, () => {
     expect((await run("s = s.toUpperCase();\ns")).value).toBe("A/2");
   });
 
+  it("shows what ends a cell as richly as it can", async () => {
+    const { outputs } = await run("[{ count: 3, answer: '<b>3</b>' }]");
+    expect(outputs).toMatchObject([
+      {
+        output_type: "execute_result",
+        data: {
+          "text/html": expect.stringContaining("&lt;b&gt;3"),
+          "text/plain": "count  answer\n    3  <b>3</b>",
+        },
+      },
+    ]);
+  });
+
   it("runs a cell whose only await is a loop's", async () => {
     const loop = "const seen: number[] = [];\nfor await (const n of [1, 2]) seen.push(n);\nseen";
     expect((await run(loop)).value).toBe("[ 1, 2 ]");
