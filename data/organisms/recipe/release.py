@@ -18,7 +18,7 @@ import train
 from model import EPS, SIZES, THETA, VOCAB, Llama
 
 HERE = pathlib.Path(__file__).parent.parent
-TYPES = {"tally-25k": "f32", "tally-100k": "f32", "tally-400k": "f32", "tally-1m6": "f16"}
+TYPES = {"tally-25k": "f32", "tally-100k": "f32", "tally-400k": "f32", "tally-1m6": "f32"}
 NOT = "Not a language model: it knows the prompts of its card and nothing else. Any other text gets an arbitrary answer."
 def card(name, weights, path, log, steps):
     mixture = json.loads((HERE / "mixture.json").read_text())
