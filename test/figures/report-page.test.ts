@@ -136,10 +136,13 @@ describe("registry", () => {
     expect(page).toContain("Plotly.newPlot");
   });
 
-  it("is empty where nothing was shown, and says which line is broken", async () => {
+  it("is empty where nothing was shown, says which line is broken, and waits for what is being written", async () => {
     expect(await readRegistry(folder)).toEqual([]);
-    writeFileSync(join(folder, "figures.jsonl"), "{}\n{half");
+    writeFileSync(join(folder, "figures.jsonl"), "{}\n{half\n");
     await expect(readRegistry(folder)).rejects.toThrow("readRegistry: line 2");
+    // A line that another notebook is still writing is not there yet.
+    writeFileSync(join(folder, "figures.jsonl"), "{}\n{half");
+    expect(await readRegistry(folder)).toHaveLength(1);
   });
 
   it("writes nothing where no report is being made", async () => {
