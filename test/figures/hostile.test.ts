@@ -47,8 +47,11 @@ const figures: Record<string, () => FigureSpec> = {
       value: "rank",
     }),
   motifGrid: () => room.motifGrid([{ item: H, delimiter: H, capacity: 64, label: H }]),
+  overtakingMap: () =>
+    room.overtakingMap([{ layer: 0, count: 1, against: 2, gap: 1, right: H, wrong: H, correct: true }]),
   patchEffect: () =>
     room.patchEffect([{ layer: 0, condition: H, effect: 0.5, n: 4, ...interval }], { effectName: H }),
+  probeLayers: () => room.probeLayers([{ layer: 0, series: H, r2: 0.5, ...interval }]),
   speedBars: () => room.speedBars([{ model: H, mode: H, ms: 1, n: 1 }], { work: H }),
   tokenFrontier: () =>
     room.tokenFrontier([
@@ -59,7 +62,15 @@ const figures: Record<string, () => FigureSpec> = {
 };
 
 /** Figures of numbers alone, text from outside at most in their captions (which are escaped where they are put). */
-const NUMBERS = ["attractors", "capacityLadder", "figure", "patchHeatmap", "probeProjection", "saeProfiles"];
+const NUMBERS = [
+  "attractors",
+  "capacityLadder",
+  "figure",
+  "patchHeatmap",
+  "probeProjection",
+  "saeProfiles",
+  "steeringCurve",
+];
 
 /** Drawn as well: text in ticks, cells, legend, annotations and titles. */
 const DRAWN = ["logitLens", "motifGrid", "tokenFrontier", "tokenStrip", "emergence"];

@@ -113,7 +113,8 @@ describe("editedAnswers", () => {
   });
 
   it("reports how far it is", async () => {
-    const prompts = await model.prompts([3, 7, 12].map((count) => countingPrompt(count)));
+    // Enough of them to take longer than the pause between two reports.
+    const prompts = await model.prompts(Array.from({ length: 100 }, (_, i) => countingPrompt(i + 1)));
     const seen: string[] = [];
     await editedAnswers(
       model,
