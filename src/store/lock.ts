@@ -187,7 +187,8 @@ async function holderOf(path: string): Promise<Holder | undefined> {
 }
 
 async function leftBehind(path: string, holder: Holder, staleMs: number): Promise<boolean> {
-  if (holder.machine === machine() && holder.pid > 0) {
+  const here = holder.machine === "" ? holder.host === hostname() : holder.machine === machine();
+  if (here && holder.pid > 0) {
     if (holder.pid === process.pid) return !heldHere.has(path); // a process id used again
     return !alive(holder.pid) || (holder.began !== "" && beganAt(holder.pid) !== holder.began);
   }
