@@ -7,6 +7,8 @@ import type { Template } from "./template.js";
 import { checkTemplate, fillTemplate } from "./template.js";
 
 /**
+ * What a horizon is measured on: instances by size, the prompt they fill, the right answer, and how answers are read.
+ *
  * @example
  * const addition: Task<[number, number]> = {
  *   name: "addition",
