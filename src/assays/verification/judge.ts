@@ -39,6 +39,11 @@ export interface Judgement {
   readonly confidence: number;
 }
 
+export interface ForcedJudgement extends Judgement {
+  /** Tokens that the model had written when the verdict was known. */
+  readonly length: number;
+}
+
 /** A last character that is not whole yet could become anything. */
 function settle(reader: Reader, text: string, answer: string): "right" | "wrong" | "open" {
   return text.endsWith("\uFFFD") ? "open" : reader.settle(text, answer);
@@ -59,7 +64,7 @@ export function judgeForced(
   answer: string,
   reader: Reader,
   vocabulary: Vocabulary,
-): Judgement {
+): ForcedJudgement {
   const verdictAfter = (text: string, next: number): Judgement["verdict"] => {
     if (!vocabulary.ends(next)) return settle(reader, text + vocabulary.piece(next), answer);
     return reader.parse(text) === answer ? "right" : "wrong";
@@ -80,7 +85,7 @@ export function judgeForced(
     const other = runners.find(({ token }) => verdictAfter(before[i]!, token) !== verdict) ?? runners.at(-1)!;
     confidence = Math.min(confidence, other.behind);
   }
-  return { verdict, margin: verdict === "right" ? gap : forced.lead[at]!, confidence };
+  return { verdict, margin: verdict === "right" ? gap : forced.lead[at]!, confidence, length: at + 1 };
 }
 
 /** What came of decoding. */

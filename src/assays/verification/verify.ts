@@ -4,12 +4,15 @@ import type { Model } from "../../model/model.js";
 import type { Reader } from "../../tasks/reader.js";
 import type { Item } from "../../tasks/task.js";
 import { addCounts, type Check, type Counts, countsOf, NO_COUNTS } from "./check.js";
-import { type Forced, type Judgement, judgeDecoded, judgeForced, type Runner } from "./judge.js";
+import { type Forced, type ForcedJudgement, judgeDecoded, judgeForced, type Runner } from "./judge.js";
 import type { ModeSteps } from "./modes.js";
 import { type LearningVocabulary, type Prepared, prepare, vocabularyOf } from "./prepare.js";
 
 /** How many of the tokens next to the most probable one are looked at: would they change the verdict? */
 const RUNNERS = 7;
+
+/** Tokens decoded beyond the length of the right answer before the verdict is looked at: a space, a comma, a sign, an end. */
+const BEYOND_ANSWER = 3;
 
 export interface VerifyOptions {
   readonly steps: ModeSteps;
@@ -40,12 +43,20 @@ export function createVerifier(model: Model, options: VerifyOptions): Verifier {
   let counts = NO_COUNTS;
   let unshared: string | undefined;
 
-  /** Greedy decoding; those with a margin below the noise floor again, each alone. */
-  const decode = async (prepared: readonly Prepared[], alone: boolean): Promise<Check[]> => {
-    const settings = { ...run, maxTokens };
+  /**
+   * Greedy decoding; those with a margin below the noise floor again, each alone.
+   *
+   * @param most tokens decoded at first: an answer whose verdict is known by then has no text, any other is decoded in full
+   */
+  const decode = async (
+    prepared: readonly Prepared[],
+    alone: boolean,
+    most: number = maxTokens,
+  ): Promise<Check[]> => {
+    const limit = Math.min(maxTokens, most);
     const batch = await model.generate(
       prepared.map(({ prompt }) => ({ tokens: prompt })),
-      { ...settings, mode: alone ? "alone" : "forest" },
+      { ...run, maxTokens: limit, mode: alone ? "alone" : "forest" },
     );
     counts = addCounts(counts, countsOf(batch.stats));
     await vocabulary.learn(batch.generations.flatMap(({ tokens }) => [...tokens]));
@@ -60,11 +71,16 @@ export function createVerifier(model: Model, options: VerifyOptions): Verifier {
         vocabulary,
       );
       const { verdict, margin, unfinished } = judged;
+      const cut = !ended && limit < maxTokens;
       if (!alone && judged.confidence < noiseFloor) {
-        const [check] = await decode([prepared[i]!], true);
+        const [check] = await decode([prepared[i]!], true, most);
         counts = addCounts(counts, { refereed: 1 });
         checks.push({ ...check!, by: "referee" });
-      } else checks.push({ verdict, margin, by: "decoded", text, ...(unfinished ? { unfinished } : {}) });
+      } else if (cut && unfinished) checks.push(...(await decode([prepared[i]!], alone)));
+      else {
+        const about = { verdict, margin, by: "decoded" } as const;
+        checks.push({ ...about, ...(cut ? {} : { text }), ...(unfinished ? { unfinished } : {}) });
+      }
     }
     return checks;
   };
@@ -72,12 +88,13 @@ export function createVerifier(model: Model, options: VerifyOptions): Verifier {
   const force = async (prepared: readonly Prepared[]): Promise<Check[]> => {
     const judgements = await judgeAll(prepared, steps.share === "nothing" ? "batch" : "forest");
     const open = prepared.filter((_, i) => judgements[i]!.verdict === "open");
-    const close = prepared.filter((_, i) => {
-      const { verdict, confidence } = judgements[i]!;
-      return verdict !== "open" && confidence < noiseFloor;
-    });
-    const decoded = open.length === 0 ? [] : await decode(open, false);
-    const settled = close.length === 0 ? [] : await decode(close, true);
+    const close = judgements.flatMap(({ verdict, confidence }, i) =>
+      verdict !== "open" && confidence < noiseFloor ? [i] : [],
+    );
+    const longest = Math.max(...open.map(({ answer }) => answer.length));
+    const decoded = open.length === 0 ? [] : await decode(open, false, longest + BEYOND_ANSWER);
+    const settled: Check[] = [];
+    for (const i of close) settled.push(...(await decode([prepared[i]!], true, judgements[i]!.length)));
     counts = addCounts(counts, { fallbacks: open.length, refereed: close.length });
     return judgements.map(({ verdict, margin, confidence }): Check => {
       if (verdict !== "open" && confidence >= noiseFloor) return { verdict, margin, by: "forced" };
@@ -87,7 +104,7 @@ export function createVerifier(model: Model, options: VerifyOptions): Verifier {
     });
   };
 
-  const judgeAll = async (prepared: readonly Prepared[], mode: Mode): Promise<Judgement[]> => {
+  const judgeAll = async (prepared: readonly Prepared[], mode: Mode): Promise<ForcedJudgement[]> => {
     const edits =
       mode === "forest" && steps.share === "prefix" ? splitAfterPrefix(model, prepared) : undefined;
     const evaluation = await model.evaluate(

@@ -120,8 +120,18 @@ describe("judgeForced", () => {
   });
 
   it("gives the smallest gap of a right answer, the end included, and how far behind a wrong one was", () => {
-    expect(judge([...four, "<end>"], four)).toEqual({ verdict: "right", margin: 6, confidence: 6 });
-    expect(judge(["1", "3"], four)).toEqual({ verdict: "wrong", margin: -9, confidence: 9 });
+    expect(judge([...four, "<end>"], four)).toEqual({
+      verdict: "right",
+      margin: 6,
+      confidence: 6,
+      length: 5,
+    });
+    expect(judge(["1", "3"], four)).toEqual({
+      verdict: "wrong",
+      margin: -9,
+      confidence: 9,
+      length: 2,
+    });
     expect(judge([...four, "0"], four).margin).toBe(-6);
   });
 
