@@ -112,21 +112,27 @@ describe("editedAnswers", () => {
     }
   });
 
-  it("reports how far it is", async () => {
-    // Enough of them to take longer than the pause between two reports.
-    const prompts = await model.prompts(Array.from({ length: 100 }, (_, i) => countingPrompt(i + 1)));
-    const seen: string[] = [];
+  it("reports how far it is, groups of answers as parts of one whole", async () => {
+    const counts = Array.from({ length: 60 }, (_, i) => i + 1);
+    const prompts = await model.prompts(counts.map((count) => countingPrompt(count)));
+    const done: number[] = [];
     await editedAnswers(
       model,
-      prompts.map(({ tokens }) => ({ tokens, edits: [], answer: "99" })),
+      // Many times over: progress is told every 10 ms.
+      Array.from({ length: 10 }, () =>
+        prompts.map(({ tokens }) => ({ tokens, edits: [], answer: "99" })),
+      ).flat(),
       {
-        onProgress: ({ what, done, total }) => {
-          seen.push(what);
-          expect(done).toBeLessThanOrEqual(total);
+        onProgress: (progress) => {
+          expect(progress.done).toBeLessThanOrEqual(progress.total);
+          if (progress.what !== "decoding") return;
+          expect(progress.total).toBe(600);
+          done.push(progress.done);
         },
       },
     );
-    expect(seen).toContain("decoding");
+    expect(done.length).toBeGreaterThan(0);
+    expect(done).toEqual([...done].sort((a, b) => a - b));
   });
 
   it("refuses an empty answer and positions that are not there, before any work", async () => {
