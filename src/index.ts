@@ -61,11 +61,22 @@ export {
 } from "./model/quantise.js";
 /** Statistics: methods named with their weaknesses, tails exact far out. No model is known here. */
 export * as stats from "./stats/index.js";
-export { openActivations, type StoredActivations } from "./store/activation-reader.js";
-export { evictActivations, listActivations } from "./store/activation-store.js";
+export type { ActivationIndex, ActivationShard } from "./store/activation-index.js";
+export {
+  openActivations,
+  type RowTable,
+  type StoredActivations,
+  type StoredRows,
+} from "./store/activation-reader.js";
+export {
+  evictActivations,
+  listActivations,
+  type StoredSet,
+  type StoreOptions,
+} from "./store/activation-store.js";
 /** Corpora: how often each product is written in a body of text. */
 export * as corpus from "./store/corpus.js";
-export { mergeRunLogs } from "./store/merge-logs.js";
+export { type Merged, mergeRunLogs } from "./store/merge-logs.js";
 export {
   describeProvenance,
   type Json,
@@ -84,7 +95,7 @@ export {
   type PublishedOptions,
   pairFrequency,
 } from "./store/published.js";
-export { openRunLog, type RunLog } from "./store/run-log.js";
+export { type Batch, type Logged, openRunLog, type RunLog } from "./store/run-log.js";
 export { readSafetensors, type Tensor } from "./store/safetensors.js";
 export { type TensorToWrite, writeSafetensors } from "./store/safetensors-writer.js";
 export { parseShard, type Shard } from "./store/shard.js";

@@ -7,6 +7,7 @@ import type { Json } from "../store/provenance.js";
 import { openRunLog, type RunLog, trialKey } from "../store/run-log.js";
 import type { Answer, Answerer } from "./answerer.js";
 
+/** Where finished trials are kept, so that an assay can be taken up again. */
 export interface LogOptions {
   /** Where finished trials are found and kept: the path of a JSONL file, or an open log. Default: nothing is kept. */
   readonly log?: string | RunLog;

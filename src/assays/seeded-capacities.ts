@@ -4,6 +4,7 @@ import { checkShard, ownsUnit, type Shard } from "../store/shard.js";
 import type { Answerer } from "./answerer.js";
 import { type Capacity, type CapacityOptions, countingCapacity } from "./counting-capacity.js";
 
+/** The ladder's options, and the seeds it is run with. */
 export interface SeededOptions extends Omit<CapacityOptions, "seed"> {
   /** At least one. */
   readonly seeds: readonly RandomKey[];

@@ -19,6 +19,7 @@ import type { HorizonTrial } from "./logged-checker.js";
 import type { CountTrial } from "./trial.js";
 import { createChecker } from "./zero-error-horizon.js";
 
+/** How much of a stored result is computed again, and with what. */
 export interface VerifyResultOptions {
   /** The model; default: the one of the result's provenance, by its file's name, if its sha256 is the same. */
   readonly model?: Model;
@@ -31,6 +32,7 @@ export interface VerifyResultOptions {
   readonly signal?: AbortSignal;
 }
 
+/** One trial as it is stored, and as it came out now. */
 export interface Recomputed {
   /** What was asked, in short: `28,43`, `tier 64, trial 3`. */
   readonly trial: string;
@@ -41,6 +43,7 @@ export interface Recomputed {
   readonly outcome: "same" | "words" | "differs";
 }
 
+/** Whether a stored result still holds, on a sample of its trials. */
 export interface Verification {
   /** No trial of the sample differs in what is counted, and the weights are the same. */
   readonly holds: boolean;

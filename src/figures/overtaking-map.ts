@@ -11,6 +11,7 @@ import {
 } from "./figure-spec.js";
 import { DIVERGING } from "./palette.js";
 
+/** The right answer against another one in one layer. */
 export interface OvertakingRow {
   readonly layer: number;
   /** True count. */

@@ -4,6 +4,7 @@ import { type FigureOptions, type FigureSpec, figure, requireRows } from "./figu
 import { guideLine, lineWithBand } from "./interval.js";
 import { category, GREY } from "./palette.js";
 
+/** How well a count is read in one layer. */
 export interface ProbeLayerRow {
   readonly layer: number;
   /** What was read: `final token`, `items`, or a control. */

@@ -5,6 +5,7 @@ import { type FigureOptions, type FigureSpec, figure, requireRows, type Trace } 
 import { guideLine, lineWithBand } from "./interval.js";
 import { BLUE, GREY } from "./palette.js";
 
+/** One steered answer. */
 export interface SteeringRow {
   readonly layer: number;
   readonly direction: "count" | "random";

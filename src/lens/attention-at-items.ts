@@ -8,6 +8,7 @@ import type { RunOptions } from "../engine/request.js";
 import { type Model, requireHook } from "../model/model.js";
 import type { CountedPrompt } from "./sae-features.js";
 
+/** Which layers are looked at, and from which token. */
 export interface AttentionAtItemsOptions extends Pick<RunOptions, "signal" | "onProgress"> {
   /** Default: all layers. */
   readonly layers?: readonly number[];
@@ -15,6 +16,7 @@ export interface AttentionAtItemsOptions extends Pick<RunOptions, "signal" | "on
   readonly query?: number;
 }
 
+/** Where one head of one layer looks, as shares of its weight. */
 export interface AttentionRow {
   readonly count: number;
   readonly layer: number;

@@ -16,9 +16,11 @@ import { forcedLogits, forcedMargin } from "./forced-margin.js";
 import { type PatchPositions, positionRuns } from "./position-sets.js";
 import { checkCounts } from "./stable-counts.js";
 
+/** What is cut, and in which prompts. */
 export interface KnockoutOptions extends Pick<RunOptions, "signal" | "onProgress"> {
   /** Counts asked; those the model fails on are left out. Default 1 to 26. */
   readonly counts?: readonly number[];
+  /** The prompt of a count. Default `countingPrompt`. */
   readonly prompt?: (count: number) => PromptParts;
   /** First layer knocked out, one cell each. Default: all. */
   readonly layers?: readonly number[];
@@ -34,6 +36,7 @@ export interface KnockoutOptions extends Pick<RunOptions, "signal" | "onProgress
   readonly seed?: number;
 }
 
+/** One count with the attention of some layers cut. */
 export interface KnockoutCell {
   readonly layer: number;
   /** `other tokens`, the control: as many positions of the prompt drawn from all others before the final token but the first, which models
@@ -47,6 +50,7 @@ export interface KnockoutCell {
   readonly right: boolean;
 }
 
+/** All cells, and the counts that were asked. */
 export interface Knockouts {
   readonly cells: readonly KnockoutCell[];
   /** Counts answered rightly with nothing knocked out, and those left out. */
@@ -153,6 +157,7 @@ function knockoutPlaces(
   return { keys, others, queries };
 }
 
+/** What cutting one layer costs, with a 95 % interval. */
 export interface KnockoutEffect {
   readonly layer: number;
   readonly condition: KnockoutCell["condition"];

@@ -3,6 +3,7 @@ import { bootstrap } from "../stats/bootstrap.js";
 import { wilson } from "../stats/proportion.js";
 import type { ClampTrial } from "./clamp.js";
 
+/** The rescue rate of one condition. */
 export interface ClampEffect {
   readonly condition: string;
   readonly direction: "count" | "random";
@@ -55,6 +56,7 @@ export function clampEffects(
   });
 }
 
+/** Whether clamping rescues more than a random direction does. */
 export interface RescueClaim {
   /** In some condition the rescue rate is above that of the random direction, their intervals apart. */
   readonly holds: boolean;

@@ -22,6 +22,7 @@ export interface LayerProbe {
   readonly probe: Probe;
 }
 
+/** Which layers are clamped together. */
 export interface ClampCondition {
   /** For example `layer 3`. */
   readonly name: string;
@@ -30,6 +31,7 @@ export interface ClampCondition {
   readonly generated?: boolean;
 }
 
+/** Which failures are looked for, and how many are clamped. */
 export interface ClampOptions extends EditedAnswersOptions {
   /** Counts to fail on, each in several prompts. Default: the 60 above the probes' range. */
   readonly counts?: readonly number[];
@@ -47,6 +49,7 @@ export interface ClampOptions extends EditedAnswersOptions {
   readonly seed?: number;
 }
 
+/** One failed prompt, clamped under one condition. */
 export interface ClampTrial extends EditedAnswer {
   readonly condition: string;
   /** `count`: the probes' directions. `random`: others, with shifts of equal norm. */
@@ -72,6 +75,7 @@ export interface ResidualError {
   readonly n: number;
 }
 
+/** All trials of a clamping run. */
 export interface Clamps {
   readonly trials: readonly ClampTrial[];
   /** Failures found among the prompts asked, and prompts asked. */
@@ -213,8 +217,10 @@ interface Subject {
   readonly count: number;
 }
 
-type Probes = ReadonlyMap<number, Probe>;
+/** Probes by layer. */
+export type Probes = ReadonlyMap<number, Probe>;
 
+/** The probes by layer. Refuses none, and such as this model has no layer or width for. */
 export function checkProbes(model: Model, probes: readonly LayerProbe[]): Probes {
   if (probes.length === 0) throw new Error("clampCounts: no probes; expected at least one layer's");
   for (const { layer, probe } of probes) {

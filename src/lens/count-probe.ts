@@ -14,6 +14,7 @@ import { fitProbe, type Probe, pickRows, readings } from "./probe-fit.js";
 import { type Agreement, agreement, type HeldOut, type HeldOutOptions, heldOut } from "./probe-held-out.js";
 import { type PositionPartial, positionPartial } from "./probe-position.js";
 
+/** Layers and counts of the fit, and how it is held out. */
 export interface CountProbeOptions extends HeldOutOptions, Pick<RunOptions, "signal" | "onProgress"> {
   /** Default: all layers that were captured. */
   readonly layers?: readonly number[];
@@ -25,6 +26,7 @@ export interface CountProbeOptions extends HeldOutOptions, Pick<RunOptions, "sig
   readonly inner?: number;
 }
 
+/** The count a probe read in one row. */
 export interface CountReading {
   readonly layer: number;
   readonly condition: number;
@@ -39,6 +41,7 @@ export interface CountReading {
   readonly read: number;
 }
 
+/** A probe of one layer, with what speaks for and against it. */
 export interface CountProbeLayer {
   readonly layer: number;
   /** Name of the hook point. */
@@ -55,6 +58,7 @@ export interface CountProbeLayer {
   readonly readings: readonly CountReading[];
 }
 
+/** Probes of all layers on the same rows. */
 export interface CountProbe {
   readonly at: CountObservations["at"];
   /** Rows of the fit are those of successful counts, or of all up to `fitTo`. */

@@ -37,6 +37,7 @@ export interface CountingActivationsOptions extends RunOptions {
   readonly maxTokens?: number;
 }
 
+/** Whether a count is answered right under one condition. */
 export interface CountAnswer extends ForcedCount {
   /** Index of the condition; 0 is plain. */
   readonly condition: number;
@@ -56,6 +57,7 @@ export interface CountObservations {
   readonly layers: readonly { readonly layer: number; readonly hook: HookPoint; readonly rows: ProbeRows }[];
 }
 
+/** Activations of counting prompts, with the answers beside them. */
 export interface CountingActivations {
   readonly model: string;
   /** Before the answer, one row a prompt. */

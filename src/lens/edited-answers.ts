@@ -18,6 +18,7 @@ const GROUP_TOKENS = 192;
 /** Tokens reckoned for an answer. */
 const ANSWER_ROOM = 4;
 
+/** A prompt, its edits, and the answer whose gap is wanted. */
 export interface EditedCell {
   readonly tokens: Int32Array;
   readonly edits: readonly Edit[];
@@ -25,6 +26,7 @@ export interface EditedCell {
   readonly answer: string;
 }
 
+/** What was answered under edits, and by how much. */
 export interface EditedAnswer {
   readonly text: string;
   /** The last integer of the text; null without one. */
@@ -34,6 +36,7 @@ export interface EditedAnswer {
   readonly gapWithoutEnd: number;
 }
 
+/** How the answers of edited prompts are decoded. */
 export interface EditedAnswersOptions extends Pick<GenerateOptions, "signal" | "onProgress"> {
   /** Default `forest`; `alone` recomputes every prompt by itself, for comparison. */
   readonly mode?: Mode;
@@ -41,6 +44,7 @@ export interface EditedAnswersOptions extends Pick<GenerateOptions, "signal" | "
   readonly maxTokens?: number;
 }
 
+/** The answers of edited prompts, and what they cost. */
 export interface EditedAnswers {
   /** In the order of the cells. */
   readonly answers: readonly EditedAnswer[];
@@ -172,6 +176,7 @@ function overAnswer(edit: Edit, promptLength: number, answerLength: number): Edi
   return { ...edit, positions };
 }
 
+/** The cost of several parts together. */
 export function addStats(parts: readonly EvaluationStats[]): SweepStats {
   const sum = (key: "tokensAsked" | "tokensEvaluated" | "decodes" | "ms") =>
     parts.reduce((total, part) => total + part[key], 0);

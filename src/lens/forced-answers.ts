@@ -8,6 +8,7 @@ import { marginFloor } from "../model/noise-floor.js";
 import type { Prompt } from "../model/prompt.js";
 import { parseCount } from "../tasks/parse-count.js";
 
+/** A right answer, teacher-forced: what it leads at each of its tokens. */
 export interface ForcedCount {
   readonly count: number;
   /** Tokens of the right answer. */

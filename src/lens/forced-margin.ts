@@ -1,6 +1,7 @@
 /** How far a forced answer is from being what the model itself would say: the smallest margin over its tokens. */
 import type { LogitsRead, LogitsWanted } from "../engine/request.js";
 
+/** By how much an answer leads, teacher-forced. */
 export interface ForcedMargin {
   /** Smallest margin (nats) of the answer's tokens, each its logit less the largest other, with the end of the answer. */
   readonly gap: number;

@@ -5,6 +5,7 @@ import { spearman } from "../stats/correlation.js";
 import { formatP } from "../stats/format-p.js";
 import type { LogitGaps } from "./logit-gap.js";
 
+/** How the logit gap falls with the count, and where it turns negative. */
 export interface GapClaim {
   /** Spearman correlation of gap and count in the stable range, and whether it falls (p below 0.05); null below 6 counts. */
   readonly trend: { readonly r: number; readonly p: string; readonly falls: boolean } | null;

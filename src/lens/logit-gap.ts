@@ -16,6 +16,7 @@ export interface LogitGapOptions extends RunOptions {
   readonly maxTokens?: number;
 }
 
+/** The smallest margin of an answer, and the token it is smallest against. */
 export interface Gap {
   /** Smallest margin of the right answer over its tokens, in nats. Below 0 the model prefers another answer. */
   readonly gap: number;
@@ -24,6 +25,7 @@ export interface Gap {
   readonly at: number;
 }
 
+/** The gap of one count, with and without the end of the answer. */
 export interface CountGap extends ForcedCount {
   /** The end of the answer included. */
   readonly withEnd: Gap;

@@ -9,6 +9,7 @@ import { type CountingOptions, countingPrompt } from "../tasks/counting.js";
 import { readoutRequest } from "./readout.js";
 import { checkCounts } from "./stable-counts.js";
 
+/** A count, and the other answer it is held against. */
 export interface OvertakingCase {
   /** The right count. */
   readonly count: number;
@@ -20,6 +21,7 @@ export interface OvertakingOptions extends RunOptions {
   readonly prompt?: CountingOptions;
 }
 
+/** Layer by layer, the right answer against the other one. */
 export interface Overtaking extends OvertakingCase {
   /** Tokens the two answers share before they part; the right ones are forced up to there. */
   readonly shared: number;

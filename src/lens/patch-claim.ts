@@ -4,6 +4,7 @@
  */
 import type { PatchEffect } from "./patch-effects.js";
 
+/** Over which layers a patch is above its controls. */
 export interface PatchVerdict {
   /** First and last layer at which the patch is above every control, their 95 % intervals apart; null where it nowhere is. */
   readonly from: number | null;
@@ -50,6 +51,7 @@ function sentence(
   return `${name}: ${where}; largest at layer ${best.layer}, ${interval(best)} (n = ${best.n}), ${beside}`;
 }
 
+/** Whether patching the items acts earlier than patching the final token. */
 export interface DepthClaim {
   /** Sequence patching is above its controls at an earlier layer than final-token patching is. */
   readonly earlier: boolean;

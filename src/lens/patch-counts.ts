@@ -18,8 +18,10 @@ import {
 import { answerOptions, patchCells } from "./patch-cells.js";
 import type { PatchPositions } from "./position-sets.js";
 
+/** What is patched in place of the donor's rows, to see how much any patch does. */
 export type PatchControl = "self" | "shuffled donor" | "random, equal norm";
 
+/** Recipient, donors, positions and controls of a patch sweep over counts. */
 export interface PatchCountsOptions extends EditedAnswersOptions {
   /** The recipient's count. Default 10, as in the paper. */
   readonly base?: number;
@@ -52,6 +54,7 @@ export interface UnpatchedCount extends EditedAnswer {
   readonly count: number;
 }
 
+/** What was answered with one donor's rows in one layer. */
 export interface PatchedCount extends EditedAnswer {
   readonly layer: number;
   readonly condition: "patch" | PatchControl;
@@ -67,6 +70,7 @@ export interface PatchedCount extends EditedAnswer {
   readonly gapChange: number;
 }
 
+/** All cells of a patch sweep over counts. */
 export interface PatchCounts {
   readonly base: UnpatchedCount;
   /** Those used, and those left out because they fail. */

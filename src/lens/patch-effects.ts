@@ -13,6 +13,7 @@ import type { PatchedCount } from "./patch-counts.js";
  */
 export type PatchMeasure = "moved" | "first digit" | "slope" | "gap";
 
+/** The effect of patching one layer, with a 95 % interval. */
 export interface PatchEffect {
   readonly layer: number;
   readonly condition: PatchedCount["condition"];

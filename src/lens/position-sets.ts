@@ -4,6 +4,7 @@
  */
 import type { Prompt } from "../model/prompt.js";
 
+/** Names of the token positions that are patched together. */
 export type PositionSet =
   /** The last token of each item. */
   | "items"
@@ -21,6 +22,7 @@ export type PositionSet =
   /** Every token of the opening of the assistant's turn. */
   | "assistant turn";
 
+/** All of them. */
 export const POSITION_SETS: readonly PositionSet[] = [
   "items",
   "delimiters",

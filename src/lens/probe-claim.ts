@@ -5,6 +5,7 @@
 import { formatNumber } from "../figures/format-number.js";
 import type { CountProbe, CountProbeLayer } from "./count-probe.js";
 
+/** What a probe shows in one layer, and what it does not. */
 export interface ProbeClaim {
   readonly layer: number;
   /** Held-out counts are read: the interval of R2 lies above 0 and above every shuffled control, with p of at most 0.05. */

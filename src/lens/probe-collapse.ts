@@ -9,6 +9,7 @@ import { bootstrap } from "../stats/bootstrap.js";
 import { type ChangePoint, changePoint } from "../stats/change-point.js";
 import type { Interval } from "../stats/proportion.js";
 
+/** Where projections leave the line fitted to the stable counts. */
 export interface Collapse {
   /** Half-way between the last count on the line and the first off it; null where there is no change to off the line. */
   readonly at: number | null;
@@ -50,6 +51,7 @@ export function probeCollapse(
   };
 }
 
+/** Ranges of the two probes that are compared. */
 export interface ExtrapolationOptions {
   /** Largest count of the stable range. */
   readonly stableTo: number;
@@ -61,6 +63,7 @@ export interface ExtrapolationOptions {
   readonly resamples?: number;
 }
 
+/** Whether readings beyond the stable range are worse than equally far beyond a shorter one. */
 export interface Extrapolation {
   /** Items beyond the end of its own fit to which each of the two probes is followed. */
   readonly distance: number;

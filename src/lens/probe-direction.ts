@@ -13,6 +13,10 @@
 import { EigenvalueDecomposition, Matrix } from "ml-matrix";
 import { random } from "../stats/random.js";
 
+/**
+ * How a probe's direction is found: `ridge` reads best and is least determined, `covariance` takes along what is
+ * correlated with the count, `principal` does not look at the count.
+ */
 export type ProbeEstimator = "ridge" | "covariance" | "principal";
 
 /** Activations, one row an observation: `[row, d_model]`. What `evaluate` captures has this shape. */

@@ -7,6 +7,7 @@
  */
 import { directionSolver, dot, type ProbeEstimator, type ProbeRows } from "./probe-direction.js";
 
+/** Estimator and penalty of a probe. */
 export interface ProbeOptions {
   /** Default `ridge`. See `probe-direction` for what each is and is not. */
   readonly estimator?: ProbeEstimator;
@@ -14,6 +15,7 @@ export interface ProbeOptions {
   readonly penalty?: number;
 }
 
+/** A direction in the residual stream, and the line of its projections over the count. */
 export interface Probe {
   readonly estimator: ProbeEstimator;
   /** As given; what scikit-learn calls alpha is this times the rows' total sum of squares over d_model. */
@@ -42,6 +44,7 @@ export interface Probe {
   read(row: ArrayLike<number>): number;
 }
 
+/** The ridge penalty where none is given, as a share of the rows' total sum of squares over d_model. */
 export const DEFAULT_PENALTY = 0.003;
 
 /**
@@ -190,6 +193,7 @@ export function checkRows(where: string, rows: ProbeRows, counts: ArrayLike<numb
       throw new Error(`${where}: row ${Math.floor(i / width)} holds ${data[i]}; expected finite activations`);
 }
 
+/** Refuses an estimator that is not there, and a penalty below 0. */
 export function checkOptions(where: string, estimator: ProbeEstimator, penalty: number): void {
   if (!["ridge", "covariance", "principal"].includes(estimator))
     throw new Error(

@@ -17,6 +17,7 @@ import {
   readings,
 } from "./probe-fit.js";
 
+/** Folds and permutations. */
 export interface HeldOutOptions extends ProbeOptions {
   /** Groups of counts, each read by a probe of the others. Default 10; fewer where there are fewer counts. */
   readonly folds?: number;
@@ -28,6 +29,7 @@ export interface HeldOutOptions extends ProbeOptions {
   readonly resamples?: number;
 }
 
+/** How well counts are read that the probe has not seen. */
 export interface HeldOut {
   /** The count read in each row by a probe that has not seen its count, `[row]`, in the order of the rows. */
   readonly read: Float64Array;
@@ -41,6 +43,7 @@ export interface HeldOut {
   readonly control: PermutationControl | null;
 }
 
+/** How well shuffled counts are read: what the probe would find in anything. */
 export interface PermutationControl {
   /** Held-out R2 with the counts shuffled (as a relabelling of whole counts), each time. */
   readonly r2: readonly number[];
@@ -118,6 +121,7 @@ export function heldOut(rows: ProbeRows, counts: ArrayLike<number>, options: Hel
   }
 }
 
+/** By how much two lists of counts agree. */
 export interface Agreement {
   /** 1 - sum of squared errors / sum of squares about the mean; NaN where all counts are one. */
   readonly r2: number;

@@ -2,6 +2,7 @@
 import { design } from "../stats/design.js";
 import { leastSquares } from "../stats/least-squares.js";
 
+/** Count and position, each with the other taken out. */
 export interface PositionPartial {
   /** Share of what position leaves unexplained in the count read that the true count explains: squared partial correlation. */
   readonly r2: number;

@@ -8,6 +8,7 @@ import { dot, type ProbeRows } from "./probe-direction.js";
 import { type Probe, pickRows, readings } from "./probe-fit.js";
 import { agreement } from "./probe-held-out.js";
 
+/** One motif's probe, with the rows it is tried on. */
 export interface TransferSet {
   readonly name: string;
   readonly probe: Probe;
@@ -18,6 +19,7 @@ export interface TransferSet {
   readonly heldOut: ArrayLike<number>;
 }
 
+/** One motif's probe on another's rows. */
 export interface Transfer {
   /** Whose probe, on whose rows. */
   readonly probe: string;

@@ -8,6 +8,7 @@ import { monotoneShare } from "../stats/isotonic.js";
 import { featureColumn, type SparseActivations } from "./sae-encode.js";
 import { type FeatureRanking, type PermutedTop, permutedTop } from "./sae-ranking.js";
 
+/** Whether a feature follows the count beyond what permuted counts give. */
 export interface FeatureClaim {
   /** |r| of the best feature, its bootstrap interval over counts (the feature itself fixed), and its permuted control. */
   readonly best: Bootstrap;

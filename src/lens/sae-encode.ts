@@ -18,6 +18,7 @@ export interface SparseActivations {
   readonly values: Float32Array;
 }
 
+/** How much may be kept of an encoding. */
 export interface EncodeOptions extends Pick<RunOptions, "signal" | "onProgress"> {
   /** Most bytes of activations kept. Default 1 GB. */
   readonly limit?: number;

@@ -14,6 +14,7 @@ export interface CountedPrompt {
   readonly prompt: Prompt;
 }
 
+/** At which tokens features are read. */
 export interface SaeFeaturesOptions extends Pick<RunOptions, "signal" | "onProgress"> {
   /** `final token` (default): one row a prompt, its count. `item tokens`: a row for each item, counted from 1. */
   readonly position?: "final token" | "item tokens";
@@ -21,6 +22,7 @@ export interface SaeFeaturesOptions extends Pick<RunOptions, "signal" | "onProgr
   readonly hook?: HookPoint;
 }
 
+/** Features at counting prompts, a row for each count. */
 export interface SaeFeatures {
   readonly position: "final token" | "item tokens";
   readonly hook: HookPoint;

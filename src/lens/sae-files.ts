@@ -23,6 +23,7 @@ function shippedSae(name: string): string {
 
 const PARTS = ["w_enc", "w_dec", "b_enc", "b_dec", "threshold"];
 
+/** What a file does not say of itself. */
 export interface LoadSaeOptions {
   /**
    * Factor on the input, for SAEs trained on scaled activations whose file does not hold the factor (SAELens'

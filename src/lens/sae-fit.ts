@@ -7,6 +7,7 @@ import { type Model, requireHook } from "../model/model.js";
 import type { Sae } from "./sae.js";
 import { checkSaeRows, decodeSae, type SparseActivations } from "./sae-encode.js";
 
+/** How well an autoencoder rebuilds these rows. */
 export interface SaeFit {
   /** Share of the rows' variance that the reconstruction leaves: 0 is perfect, 1 no better than the mean row. */
   readonly unexplained: number;

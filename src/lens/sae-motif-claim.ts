@@ -16,6 +16,7 @@ export interface MotifFeatures {
   readonly counts: ArrayLike<number>;
 }
 
+/** A mean over splits, with its range. */
 export interface OverlapEstimate {
   readonly estimate: number;
   /** 2.5th and 97.5th percentile over the splits. */
@@ -23,6 +24,7 @@ export interface OverlapEstimate {
   readonly high: number;
 }
 
+/** Whether motifs share fewer features than two halves of one motif do. */
 export interface MotifClaim {
   /** Mean Jaccard of the top sets of one half of the counts of one motif and the other half of the other, both ways. */
   readonly across: OverlapEstimate;

@@ -5,6 +5,7 @@
  */
 import type { FeatureRanking } from "./sae-ranking.js";
 
+/** What two sets of top features share. */
 export interface Overlap {
   readonly shared: readonly number[];
   /** |A and B| / |A or B| of the two top sets. */
@@ -30,6 +31,7 @@ export function featureOverlap(
   };
 }
 
+/** How far a feature moves from one ranking to another. */
 export interface Displacement {
   readonly feature: number;
   readonly from: number;

@@ -5,6 +5,7 @@
 import { random } from "../stats/random.js";
 import { featureColumn, type SparseActivations } from "./sae-encode.js";
 
+/** How features are ranked, and at which token. */
 export interface RankingOptions {
   /** How many top features. Default 10. */
   readonly k?: number;
@@ -14,6 +15,7 @@ export interface RankingOptions {
   readonly position: string;
 }
 
+/** A feature with its rank. */
 export interface RankedFeature {
   readonly feature: number;
   /** From 1. */
@@ -93,6 +95,7 @@ export function rankFeatures(
   };
 }
 
+/** The best feature when the counts are permuted. */
 export interface PermutedTop {
   readonly permutations: number;
   /** Largest |r| of any feature in each permutation, ascending. */
@@ -136,6 +139,7 @@ export function permutedTop(
   };
 }
 
+/** A feature's mean activation at one count. */
 export interface ProfileRow {
   readonly feature: number;
   readonly count: number;

@@ -7,8 +7,10 @@
  */
 import type { HookPoint } from "../engine/hooks.js";
 
+/** In which published form a sparse autoencoder was stored. */
 export type SaeForm = "Gemma Scope 2" | "Gemma Scope" | "SAELens";
 
+/** A sparse autoencoder, ready to encode. */
 export interface Sae {
   /** Folder or file name, for captions. */
   readonly name: string;

@@ -11,11 +11,13 @@ import { checkProbes, type LayerProbe, randomVector } from "./clamp.js";
 import { type EditedAnswersOptions, editedAnswers } from "./edited-answers.js";
 import { checkCounts } from "./stable-counts.js";
 
+/** Which prompts are steered, and how far. */
 export interface SteeringOptions extends EditedAnswersOptions {
   /** Prompts that are steered. Default 3 to 9, 12, 15 and 18. */
   readonly counts?: readonly number[];
   /** How far, in items by the probe's slope. Default -6, -4, -2, -1, 1, 2, 4, 6. */
   readonly steps?: readonly number[];
+  /** The prompt of a count. Default `countingPrompt`. */
   readonly prompt?: (count: number) => PromptParts;
   /** Also move every generated token as far. Default false: only the first token of the answer is then chosen from the moved state. */
   readonly generated?: boolean;
@@ -25,6 +27,7 @@ export interface SteeringOptions extends EditedAnswersOptions {
   readonly seed?: number;
 }
 
+/** What was answered after a step along a direction. */
 export interface SteeredAnswer {
   readonly layer: number;
   readonly direction: "count" | "random";
@@ -99,6 +102,7 @@ export async function steeringCurve(
   });
 }
 
+/** Items by which answers move for an item of step. */
 export interface SteeringGain {
   readonly layer: number;
   readonly direction: "count" | "random";

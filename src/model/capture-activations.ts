@@ -30,6 +30,7 @@ import { modelIdentity } from "./identity.js";
 import { type Model, requireHook } from "./model.js";
 import { watched } from "./watched.js";
 
+/** One prompt of a capture to disk. */
 export interface CaptureRequest {
   readonly tokens: Int32Array | readonly number[];
   /** Default: those of the options. */
@@ -38,6 +39,7 @@ export interface CaptureRequest {
   readonly edits?: readonly Edit[];
 }
 
+/** Hook points and limits of a capture to disk. */
 export interface CaptureOptions extends StoreOptions, Pick<RunOptions, "signal" | "onProgress"> {
   /** Hook points, the same for all requests. Attention weights, whose rows differ in width, are refused. */
   readonly hooks: readonly HookPoint[];
@@ -53,6 +55,7 @@ export interface CaptureOptions extends StoreOptions, Pick<RunOptions, "signal" 
   readonly notes?: Readonly<Record<string, Json>>;
 }
 
+/** What a capture to disk would take, before it is made. */
 export interface CaptureSize {
   /** Of the files, all shards together. */
   readonly bytes: number;
@@ -63,6 +66,7 @@ export interface CaptureSize {
   readonly text: string;
 }
 
+/** A capture on disk: made now, or found. */
 export interface Captured extends StoredActivations {
   readonly key: string;
   /** Was all of it there already? */

@@ -13,6 +13,7 @@ import { withLock } from "../store/lock.js";
 import { resolveModel } from "../store/resolve-model.js";
 import { watched } from "./watched.js";
 
+/** How a model is quantised anew. */
 export interface QuantiseOptions extends Pick<RunOptions, "signal" | "onProgress"> {
   /** Take weights that are quantised already: their error stays, and the new one comes on top. Default false. */
   readonly requantise?: boolean;
@@ -33,6 +34,7 @@ export interface QuantisedFile {
   readonly says: string;
 }
 
+/** How much of a model is stored in one type. */
 export interface TypeShare {
   /** ggml's name of a tensor type. */
   readonly type: string;

@@ -5,6 +5,7 @@ import { pathInside } from "./cache.js";
 import type { Provenance } from "./provenance.js";
 import { counts } from "./tensor-types.js";
 
+/** One file of a set. */
 export interface ActivationShard {
   /** Name of the safetensors file in the set's folder. */
   readonly file: string;
@@ -14,6 +15,7 @@ export interface ActivationShard {
   readonly bytes: number;
 }
 
+/** What a set of activations on disk holds, and where. */
 export interface ActivationIndex {
   /** Form of this file. */
   readonly form: 1;

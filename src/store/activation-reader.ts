@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type ActivationIndex, readActivationIndex } from "./activation-index.js";
 import { readSafetensorsRows } from "./safetensors.js";
 
+/** Activations on disk, read row by row. */
 export interface StoredActivations {
   readonly folder: string;
   readonly index: ActivationIndex;
@@ -16,6 +17,7 @@ export interface StoredActivations {
   table(from?: number, to?: number): Promise<RowTable>;
 }
 
+/** Rows of one hook point. */
 export interface StoredRows {
   /** First row. */
   readonly from: number;
@@ -24,6 +26,7 @@ export interface StoredRows {
   readonly width: number;
 }
 
+/** Which request and position each row is of. */
 export interface RowTable {
   readonly request: Int32Array;
   readonly position: Int32Array;

@@ -10,11 +10,13 @@ import { type ActivationIndex, readActivationIndex } from "./activation-index.js
 import { cacheFolder, pathInside } from "./cache.js";
 import { tryLock } from "./lock.js";
 
+/** Where activations are kept. */
 export interface StoreOptions {
   /** Folder of the store. Default `activations` in the cache folder (`COUNTLENS_CACHE`). */
   readonly store?: string;
 }
 
+/** A set of activations on disk. */
 export interface StoredSet {
   readonly key: string;
   readonly folder: string;

@@ -4,6 +4,7 @@ import { contentKey } from "./content-key.js";
 import { openRunLogFile, readRunLog } from "./run-log-file.js";
 import type { RunLine } from "./run-log-line.js";
 
+/** What became of the trials of several logs. */
 export interface Merged {
   readonly trials: number;
   /** Trials that more than one log had. */

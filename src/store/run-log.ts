@@ -16,6 +16,7 @@ import type { Json } from "./provenance.js";
 import { openRunLogFile, type RunLogFile } from "./run-log-file.js";
 import type { RunLine } from "./run-log-line.js";
 
+/** What is asked of a log at once, and how it is computed. */
 export interface Batch<T extends Json> {
   /** What is asked, in order: see `trialKey`. Equal ones are computed once. */
   readonly keys: readonly string[];
@@ -26,6 +27,7 @@ export interface Batch<T extends Json> {
   readonly repeatable?: boolean;
 }
 
+/** Trials of a batch, computed or found. */
 export interface Logged<T extends Json> {
   readonly trials: readonly T[];
   /** When each was computed, ISO 8601, UTC; and an equal share of the time its batch took, ms. */
@@ -34,12 +36,14 @@ export interface Logged<T extends Json> {
   readonly found: number;
 }
 
+/** A log of trials, found again by content. */
 export interface RunLog {
   readonly path: string;
   /** Trials in it. */
   readonly size: number;
   /** Bytes of a last line that was cut short, and was removed when the log was opened. */
   readonly repaired: number;
+  /** Is there a trial under this key? */
   has(key: string): boolean;
   /** The trials of a batch: those that are in the log, and the others computed, written through and then handed back. */
   batch<T extends Json>(batch: Batch<T>): Promise<Logged<T>>;
