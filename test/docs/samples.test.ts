@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
@@ -10,12 +10,13 @@ import { hasBrowser } from "../figures/browser-here.js";
 import { type Page, readPages, type Sample, samplesOf, saysSo, uncalled } from "./samples.js";
 
 const folder = mkdtempSync(join(tmpdir(), "countlens-samples-"));
+for (const name of ["out", "runs"]) mkdirSync(join(folder, name));
 afterEach(() => vi.unstubAllEnvs());
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What the guides write goes to a folder of the test. */
 const elsewhere = (code: string): string =>
-  code.replaceAll('"out/', `"${folder}/`).replaceAll('"out"', `"${folder}"`);
+  code.replaceAll(/"(out|runs)\//g, `"${folder}/$1/`).replaceAll('"out"', `"${folder}/out"`);
 
 /** Samples whose pictures need a browser are compiled only where there is none. */
 const drawn = (code: string): boolean => /exportFigure\(/.test(code) && !hasBrowser;
