@@ -163,6 +163,7 @@ function makeLog(path: string, file: RunLogFile, close: () => Promise<void>): Ru
       });
       const distinct = [...first.keys()];
       const missing = distinct.filter((key) => !known.has(key));
+      const absent = new Set(missing);
       if (missing.length > 0) {
         // Lines of a batch that is there in part are computed again with the rest: rounding depends on the batch.
         const asked = repeatable
@@ -189,7 +190,7 @@ function makeLog(path: string, file: RunLogFile, close: () => Promise<void>): Ru
       return {
         trials: lines.map(({ trial }) => trial as T),
         runs: lines.map(({ run }) => run),
-        found: keys.length - keys.filter((key) => missing.includes(key)).length,
+        found: keys.length - keys.filter((key) => absent.has(key)).length,
       };
     },
     close,
