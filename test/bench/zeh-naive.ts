@@ -7,11 +7,13 @@ export interface NaiveRun extends Taken {
   readonly right: readonly boolean[];
 }
 
-/** Ends an answer as soon as the reader needs no more of it, which is the fastest that naive decoding can be. */
+/** Longest answer, as in the assay. */
 const MOST_TOKENS = 64;
 
 /**
- * Both ways of using it: the context cleared before each instance, and its own prefix reuse.
+ * Three ways of using it: the context cleared before each instance, and its own prefix reuse, both with an answer ended as
+ * soon as the reader needs no more of it (the fastest that naive decoding can be); and cleared, each answer decoded to its
+ * end, as the paper's naive verification does.
  *
  * @param prompts rendered chat prompts; rendering is not part of the time
  */
@@ -21,14 +23,14 @@ export async function naiveDecoding(
   prompts: readonly string[],
   answers: readonly string[],
   reader: Reader,
-): Promise<{ cleared: NaiveRun; reusing: NaiveRun }> {
+): Promise<{ cleared: NaiveRun; reusing: NaiveRun; whole: NaiveRun }> {
   const { getLlama, LlamaLogLevel } = await import("node-llama-cpp");
   const llama = await getLlama({ gpu: "auto", build: "never", logLevel: LlamaLogLevel.error });
   const model = await llama.loadModel({ modelPath: path });
   const context = await model.createContext({ contextSize: 512, threads, sequences: 1 });
   const sequence = context.getSequence();
 
-  const one = async (prompt: string, answer: string, reuse: boolean): Promise<boolean> => {
+  const one = async (prompt: string, answer: string, reuse: boolean, whole = false): Promise<boolean> => {
     let tokens = model.tokenize(prompt, true);
     if (reuse) {
       await sequence.adaptStateToTokens(tokens, false);
@@ -42,17 +44,18 @@ export async function naiveDecoding(
     for await (const token of sequence.evaluate(tokens, { temperature: 0, yieldEogToken: true })) {
       if (model.isEogToken(token)) return reader.parse(model.detokenize(written)) === answer;
       written.push(token);
-      const settled = reader.settle(model.detokenize(written), answer);
+      const settled = whole ? "open" : reader.settle(model.detokenize(written), answer);
       if (settled !== "open") return settled === "right";
       if (written.length >= MOST_TOKENS) break;
     }
-    return false;
+    return whole && reader.settle(model.detokenize(written), answer) === "right";
   };
 
-  const all = async (reuse: boolean): Promise<NaiveRun> => {
+  const all = async (reuse: boolean, whole = false): Promise<NaiveRun> => {
     const { value: right, ...time } = await take(async () => {
       const verdicts: boolean[] = [];
-      for (let i = 0; i < prompts.length; i++) verdicts.push(await one(prompts[i]!, answers[i]!, reuse));
+      for (let i = 0; i < prompts.length; i++)
+        verdicts.push(await one(prompts[i]!, answers[i]!, reuse, whole));
       return verdicts;
     });
     return { ...time, right };
@@ -61,7 +64,8 @@ export async function naiveDecoding(
   const cleared = await all(false);
   await sequence.clearHistory();
   const reusing = await all(true);
+  const whole = await all(false, true);
   await model.dispose();
   await llama.dispose();
-  return { cleared, reusing };
+  return { cleared, reusing, whole };
 }

@@ -141,11 +141,13 @@ async function compareNaive(
     reader,
   );
   const differ = items.filter(({ key }, i) => naive.cleared.right[i] === wrong.has(key)).length;
-  const { cleared, reusing } = naive;
+  const { cleared, reusing, whole } = naive;
   // node-llama-cpp keeps its KV cache in F16, so a close verdict may differ; how many did is part of the answer.
-  say("naive_ms", cleared.ms, "ms", 1, { cpuMs: cleared.cpuMs, verdictsThatDiffer: differ });
+  say("naive_ms", whole.ms, "ms", 1, { cpuMs: whole.cpuMs });
   const target = model.info.parameters < 20e6 ? 6 : 4;
-  say("naive_over_trie", cleared.ms / fast.ms, "ratio", 1, { cpu: cleared.cpuMs / fast.cpuMs, target });
+  say("naive_over_trie", whole.ms / fast.ms, "ratio", 1, { cpu: whole.cpuMs / fast.cpuMs, target });
+  say("naive_settled_ms", cleared.ms, "ms", 1, { cpuMs: cleared.cpuMs, verdictsThatDiffer: differ });
+  say("naive_settled_over_trie", cleared.ms / fast.ms, "ratio", 1, { cpu: cleared.cpuMs / fast.cpuMs });
   say("naive_prefix_reuse_ms", reusing.ms, "ms", 1, { cpuMs: reusing.cpuMs });
   say("naive_prefix_reuse_over_trie", reusing.ms / fast.ms, "ratio", 1, { cpu: reusing.cpuMs / fast.cpuMs });
 }
