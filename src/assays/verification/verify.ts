@@ -60,28 +60,36 @@ export function createVerifier(model: Model, options: VerifyOptions): Verifier {
     );
     counts = addCounts(counts, countsOf(batch.stats));
     await vocabulary.learn(batch.generations.flatMap(({ tokens }) => [...tokens]));
-    const checks: Check[] = [];
-    for (let i = 0; i < prepared.length; i++) {
+    const cutShort: number[] = [];
+    const close: number[] = [];
+    const checks = prepared.map(({ item }, i): Check => {
       const { tokens, text, stop, margins } = batch.generations[i]!;
       const ended = stop === "end" || stop === "stopToken";
-      const judged = judgeDecoded(
-        { tokens, text, ended, margins },
-        prepared[i]!.item.answer,
-        reader,
-        vocabulary,
-      );
-      const { verdict, margin, unfinished } = judged;
+      const judged = judgeDecoded({ tokens, text, ended, margins }, item.answer, reader, vocabulary);
+      const { verdict, margin, unfinished, confidence } = judged;
       const cut = !ended && limit < maxTokens;
-      if (!alone && judged.confidence < noiseFloor) {
-        const [check] = await decode([prepared[i]!], true, most);
-        counts = addCounts(counts, { refereed: 1 });
-        checks.push({ ...check!, by: "referee" });
-      } else if (cut && unfinished) checks.push(...(await decode([prepared[i]!], alone)));
-      else {
-        const about = { verdict, margin, by: "decoded" } as const;
-        checks.push({ ...about, ...(cut ? {} : { text }), ...(unfinished ? { unfinished } : {}) });
-      }
-    }
+      if (!alone && confidence < noiseFloor) close.push(i);
+      else if (cut && unfinished) cutShort.push(i);
+      const about = { verdict, margin, by: "decoded" } as const;
+      return { ...about, ...(cut ? {} : { text }), ...(unfinished ? { unfinished } : {}) };
+    });
+    const again = async (which: readonly number[], alone: boolean, most?: number): Promise<Check[]> =>
+      which.length === 0
+        ? []
+        : decode(
+            which.map((i) => prepared[i]!),
+            alone,
+            most,
+          );
+    const refereed = await again(close, true, most);
+    counts = addCounts(counts, { refereed: close.length });
+    refereed.forEach((check, k) => {
+      checks[close[k]!] = { ...check, by: "referee" };
+    });
+    const whole = await again(cutShort, alone);
+    whole.forEach((check, k) => {
+      checks[cutShort[k]!] = check;
+    });
     return checks;
   };
 
