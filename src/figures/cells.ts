@@ -192,3 +192,10 @@ function hoverTrace(
     meta: { role: "hover" },
   };
 }
+
+/** Ticks at the cells of an axis, every n-th where there is no `room` for all of them. */
+export function cellTicks(values: readonly number[], room: number): Record<string, unknown> {
+  const every = Math.max(1, Math.ceil(values.length / room));
+  const kept = values.map((value, i) => ({ value, i })).filter(({ i }) => i % every === 0);
+  return { tickvals: kept.map(({ i }) => i), ticktext: kept.map(({ value }) => String(value)) };
+}

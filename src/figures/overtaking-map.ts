@@ -1,5 +1,5 @@
 /** Where a wrong answer overtakes the right one: their logits' difference at each layer, for each count. */
-import { cellTraces, colorBar } from "./cells.js";
+import { cellTicks, cellTraces, colorBar } from "./cells.js";
 import { escapeLabel, visibleToken } from "./escape-html.js";
 import {
   columnPixels,
@@ -67,11 +67,6 @@ export function overtakingMap(rows: readonly OvertakingRow[], options: FigureOpt
             showlegend: false,
           },
         ];
-  const ticks = (values: readonly number[], room: number): Record<string, unknown> => {
-    const every = Math.max(1, Math.ceil(values.length / room));
-    const kept = values.map((value, i) => ({ value, i })).filter(({ i }) => i % every === 0);
-    return { tickvals: kept.map(({ i }) => i), ticktext: kept.map(({ value }) => String(value)) };
-  };
   return figure(
     {
       kind: "overtaking-map",
@@ -86,13 +81,13 @@ export function overtakingMap(rows: readonly OvertakingRow[], options: FigureOpt
       layout: {
         xaxis: {
           title: { text: "true count (items)" },
-          ...ticks(counts, (columnPixels(width) - 100) / 22),
+          ...cellTicks(counts, (columnPixels(width) - 100) / 22),
           range: [-0.5, counts.length - 0.5],
           showline: false,
         },
         yaxis: {
           title: { text: "layer" },
-          ...ticks(layers, 16),
+          ...cellTicks(layers, 16),
           range: [-0.5, layers.length - 0.5],
           showgrid: false,
           showline: false,

@@ -2,7 +2,7 @@
  * Activation patching, every cell: the count decoded when a donor's activations are put into a layer (second paper,
  * Figure 4f and 4g).
  */
-import { cellTraces, colorBar } from "./cells.js";
+import { cellTicks, cellTraces, colorBar } from "./cells.js";
 import {
   columnPixels,
   type FigureOptions,
@@ -71,11 +71,6 @@ export function patchHeatmap(rows: readonly PatchCellRow[], options: PatchHeatma
             showlegend: false,
           },
         ];
-  const ticks = (values: readonly number[], room: number): Record<string, unknown> => {
-    const every = Math.max(1, Math.ceil(values.length / room));
-    const kept = values.map((value, i) => ({ value, i })).filter(({ i }) => i % every === 0);
-    return { tickvals: kept.map(({ i }) => i), ticktext: kept.map(({ value }) => String(value)) };
-  };
   return figure(
     {
       kind: "patch-heatmap",
@@ -86,13 +81,13 @@ export function patchHeatmap(rows: readonly PatchCellRow[], options: PatchHeatma
       layout: {
         xaxis: {
           title: { text: "donor's count (items)" },
-          ...ticks(donors, (columnPixels(width) - 100) / 18),
+          ...cellTicks(donors, (columnPixels(width) - 100) / 18),
           range: [-0.5, donors.length - 0.5],
           showline: false,
         },
         yaxis: {
           title: { text: "layer" },
-          ...ticks(layers, 16),
+          ...cellTicks(layers, 16),
           range: [-0.5, layers.length - 0.5],
           showgrid: false,
           showline: false,

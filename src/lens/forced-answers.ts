@@ -7,6 +7,7 @@ import type { Model } from "../model/model.js";
 import { marginFloor } from "../model/noise-floor.js";
 import type { Prompt } from "../model/prompt.js";
 import { parseCount } from "../tasks/parse-count.js";
+import { forcedLogits, tokenMargins } from "./forced-margin.js";
 
 /** A right answer, teacher-forced: what it leads at each of its tokens. */
 export interface ForcedCount {
@@ -69,19 +70,17 @@ export async function forcedAnswers(
     const answer = answerOf.get(String(counts[i]))!;
     return {
       tokens: Int32Array.from([...tokens, ...answer]),
-      logits: {
-        positions: Array.from({ length: answer.length + 1 }, (_, k) => tokens.length - 1 + k),
-        // One more than there are ends, so that the best other token is among them.
-        top: Math.max(2, endTokens.length + 1),
-        tokens: [...answer, ...endTokens],
-      },
+      logits: forcedLogits(tokens.length, answer, endTokens),
       ...(captures === undefined
         ? {}
         : { captures: captures(i).map((one) => fromPrompt(one, tokens.length)) }),
     };
   });
   const { results, stats } = await model.evaluate(requests, run);
-  const read = results.map((result, i) => margins(result, answerOf.get(String(counts[i]))!, endTokens));
+  const read = results.map(({ logits }, i) => {
+    const { margins, competitors } = tokenMargins(logits!, answerOf.get(String(counts[i]))!, endTokens);
+    return { margins: Float32Array.from(margins), competitors: Int32Array.from(competitors) };
+  });
   const pieces = new Map<number, string>();
   const distinct = [...new Set(read.flatMap(({ competitors }) => [...competitors]))];
   (await model.engine.pieces(distinct)).forEach((piece, i) => {
@@ -128,23 +127,6 @@ function fromPrompt(capture: Capture, length: number): Capture {
   if (capture.positions === "all")
     return { ...capture, positions: Array.from({ length }, (_, position) => position) };
   return { ...capture, positions: capture.positions.map((at) => (at < 0 ? length + at : at)) };
-}
-
-function margins({ logits }: Result, answer: Int32Array, endTokens: readonly number[]) {
-  const { topIds, topLogits, tokenLogits, k } = logits!;
-  const asked = answer.length + endTokens.length;
-  const found = new Float32Array(answer.length + 1);
-  const competitors = new Int32Array(answer.length + 1);
-  for (let at = 0; at <= answer.length; at++) {
-    const right = at < answer.length ? [answer[at]!] : endTokens;
-    // Asked for at every position: the answer's tokens, then the ends.
-    const own = tokenLogits!.subarray(at * asked + at, at * asked + at + right.length);
-    let other = at * k;
-    while (right.includes(topIds[other]!)) other++;
-    competitors[at] = topIds[other]!;
-    found[at] = Math.max(...own) - topLogits[other]!;
-  }
-  return { margins: found, competitors };
 }
 
 function checkContext(model: Model, prompts: readonly Prompt[], room: number): void {

@@ -26,27 +26,44 @@ export function forcedLogits(
   };
 }
 
+/** By how much each token of an answer leads, and over which other. */
+export interface TokenMargins {
+  /** `[k + 1]` logit of each of the answer's k tokens less the largest other; last, the best end less the best token that ends nothing. */
+  readonly margins: readonly number[];
+  /** `[k + 1]` the strongest other token at each. */
+  readonly competitors: readonly number[];
+}
+
 /**
- * The margin of `answer` in what `forcedLogits` asked for. The end counts as right with whichever end token is on top, and competes
- * with every token that does not end the answer. Paper: Methods, "teacher-forced minimum logit margins". Infinity never
- * comes out: the vocabulary has more tokens than ends.
+ * The margins of `answer` in what `forcedLogits` asked for. The end counts as right with whichever end token is on top, and competes
+ * with every token that does not end the answer. Infinity never comes out: the vocabulary has more tokens than ends.
  */
+export function tokenMargins(
+  { k, topIds, topLogits, tokenLogits }: LogitsRead,
+  answer: Int32Array | readonly number[],
+  endTokens: readonly number[],
+): TokenMargins {
+  const asked = 1 + endTokens.length;
+  const margins: number[] = [];
+  const competitors: number[] = [];
+  for (let at = 0; at <= answer.length; at++) {
+    const atEnd = at === answer.length;
+    const right = atEnd ? endTokens : [answer[at]!];
+    const own = tokenLogits!.subarray(at * asked + (atEnd ? 1 : 0), (at + 1) * asked);
+    let other = at * k;
+    while (right.includes(topIds[other]!)) other++;
+    competitors.push(topIds[other]!);
+    margins.push((atEnd ? Math.max(...own) : own[0]!) - topLogits[other]!);
+  }
+  return { margins, competitors };
+}
+
+/** The smallest of them. Paper: Methods, "teacher-forced minimum logit margins". */
 export function forcedMargin(
   read: LogitsRead,
   answer: Int32Array | readonly number[],
   endTokens: readonly number[],
 ): ForcedMargin {
-  const { k, topIds, topLogits, tokenLogits } = read;
-  const each = 1 + endTokens.length;
-  let inside = Number.POSITIVE_INFINITY;
-  for (let t = 0; t < answer.length; t++) {
-    const own = tokenLogits![t * each]!;
-    const other = topIds[t * k] === answer[t] ? topLogits[t * k + 1]! : topLogits[t * k]!;
-    inside = Math.min(inside, own - other);
-  }
-  const row = answer.length;
-  const ends = tokenLogits!.subarray(row * each + 1, (row + 1) * each);
-  const best = ends.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  const other = Array.from({ length: k }, (_, i) => row * k + i).find((i) => !endTokens.includes(topIds[i]!));
-  return { gap: Math.min(inside, best - topLogits[other!]!), gapWithoutEnd: inside };
+  const { margins } = tokenMargins(read, answer, endTokens);
+  return { gap: Math.min(...margins), gapWithoutEnd: Math.min(...margins.slice(0, -1)) };
 }

@@ -190,7 +190,7 @@ function makeLog(path: string, file: RunLogFile, close: () => Promise<void>): Ru
       return {
         trials: lines.map(({ trial }) => trial as T),
         runs: lines.map(({ run }) => run),
-        found: keys.length - keys.filter((key) => absent.has(key)).length,
+        found: keys.filter((key) => !absent.has(key)).length,
       };
     },
     close,
