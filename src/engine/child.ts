@@ -9,7 +9,7 @@ import { AbortCallback } from "./layouts.js";
 import { type Answers, type Call, type FromChild, type ToChild, withFunctions } from "./messages.js";
 import type { Progress } from "./request.js";
 import { remoteFunction } from "./row-calls.js";
-import { pack } from "./transport.js";
+import { Outbox } from "./transport.js";
 
 /** Activations handed over before their memory is collected. Left to itself the collector waits for several times as much, because it
  * looks at this small program's heap and not at the large arrays outside it. */
@@ -21,7 +21,7 @@ let engine: InlineEngine | undefined;
 let folder = "";
 let running = -1;
 let asked = 0;
-let files = 0;
+let outbox: Outbox | undefined;
 let handedOver = 0;
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -47,11 +47,12 @@ function cancelled(): boolean {
 async function answer(id: number, call: Call): Promise<Answers[keyof Answers]> {
   if (call.type === "open") {
     folder = call.folder;
+    outbox = new Outbox(folder);
     const onAbort = koffi.register(cancelled, koffi.pointer(AbortCallback));
     engine = openInline(call.options, onAbort, true);
     return engine.info;
   }
-  if (engine === undefined) throw new Error("engine: not open");
+  if (engine === undefined || outbox === undefined) throw new Error("engine: not open");
   const controller = new AbortController();
   controllers.set(id, controller);
   try {
@@ -59,7 +60,7 @@ async function answer(id: number, call: Call): Promise<Answers[keyof Answers]> {
       case "evaluate": {
         const requests = withFunctions(call.requests, (number) => remoteFunction(id, number));
         const evaluation = await engine.evaluate(requests, { ...call.options, ...control(id, controller) });
-        const parcel = pack(evaluation, join(folder, `tensors-${files++}`));
+        const parcel = outbox.pack(evaluation);
         handedOver += 4 * parcel.lengths.reduce((sum, length) => sum + length, 0);
         if (handedOver > COLLECT_BYTES) {
           handedOver = 0;
@@ -103,6 +104,10 @@ function control(id: number, controller: AbortController) {
 }
 
 process.on("message", (message: ToChild) => {
+  if ("read" in message) {
+    outbox?.takeBack(message.read);
+    return;
+  }
   if ("cancel" in message) {
     controllers.get(message.id)?.abort();
     return;

@@ -150,7 +150,11 @@ export async function openIsolated(options: EngineOptions): Promise<Engine> {
         requests: withoutFunctions(requests, functions),
         options: plain(run),
       } as const;
-      return unpack(await ask(await ensure(), call, run, functions));
+      const to = await ensure();
+      const parcel = await ask(to, call, run, functions);
+      const evaluation = unpack(parcel);
+      if (parcel.file !== undefined) tell(to, { read: parcel.file });
+      return evaluation;
     },
     async generate(requests, run = {}) {
       const functions: Pending["functions"][number][] = [];
@@ -223,18 +227,18 @@ function receive(child: Child, message: FromChild): void {
     clearTimeout(child.cancelled.get(message.id));
     child.cancelled.delete(message.id);
   }
-  if (pending === undefined) discard(message);
+  if (pending === undefined) discard(child, message);
   else if ("progress" in message) pending.onProgress?.(message.progress);
   else if ("error" in message) pending.reject(toError(message.error, child.log));
   else pending.resolve(message.value);
 }
 
-/** An answer nobody waits for any more, because the call was cancelled: its file must not stay. */
-function discard(message: FromChild): void {
+/** An answer nobody waits for any more, because the call was cancelled: its file is free again. */
+function discard(child: Child, message: FromChild): void {
   if (!("value" in message)) return;
   const { value } = message;
   if (typeof value === "object" && "file" in value && value.file !== undefined)
-    rmSync(value.file, { force: true });
+    tell(child, { read: value.file });
 }
 
 function end(child: Child, onGone: (child: Child) => void, how: string): void {

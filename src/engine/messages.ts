@@ -27,7 +27,9 @@ export type Call =
 
 export type ToChild =
   | { readonly id: number; readonly call: Call }
-  | { readonly id: number; readonly cancel: true };
+  | { readonly id: number; readonly cancel: true }
+  /** A file of tensors that has been read. */
+  | { readonly read: string };
 
 export interface Answers {
   open: EngineInfo;

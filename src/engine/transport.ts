@@ -1,6 +1,7 @@
 /**
  * How large tensors cross from the engine's process: through a file in shared memory (an ordinary temporary file where
- * the system has none), because a pipe is ten times slower. Small ones travel inside the message.
+ * the system has none), because a pipe is ten times slower. Small ones travel inside the message. The reader gives the file back, and
+ * the next tensors are written over it: memory that is there already is written seven times as fast as new memory.
  */
 import {
   accessSync,
@@ -10,6 +11,7 @@ import {
   openSync,
   readSync,
   rmSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,6 +20,8 @@ import type { Activation, Evaluation, LogitsRead, Result } from "./request.js";
 
 /** Below this many bytes a file is not worth opening. */
 const INSIDE_MESSAGE = 256 * 1024;
+/** A file given back is kept for the next tensors up to this many bytes; one at most is. */
+const KEEP_BYTES = 64 * 2 ** 20;
 
 /** An evaluation whose large arrays are in a file: they are empty here, and `lengths` says how to fill them, in order. */
 export interface Parcel {
@@ -37,8 +41,29 @@ export function makeExchangeFolder(): string {
   return mkdtempSync(join(parent, "countlens-"));
 }
 
-/** Puts the large arrays of an evaluation into `file`. */
-export function pack(evaluation: Evaluation, file: string): Parcel {
+/** The writer's side: a folder of files, all but one of them on their way or being read. */
+export class Outbox {
+  #made = 0;
+  #kept: string | undefined;
+
+  constructor(private readonly folder: string) {}
+
+  /** Puts the large arrays of an evaluation into a file. */
+  pack(evaluation: Evaluation): Parcel {
+    const file = this.#kept ?? join(this.folder, `tensors-${this.#made++}`);
+    const parcel = pack(evaluation, file, this.#kept !== undefined);
+    if (parcel.file !== undefined) this.#kept = undefined;
+    return parcel;
+  }
+
+  /** The reader is done with `file`. */
+  takeBack(file: string): void {
+    if (this.#kept === undefined && statSync(file).size <= KEEP_BYTES) this.#kept = file;
+    else rmSync(file, { force: true });
+  }
+}
+
+function pack(evaluation: Evaluation, file: string, there: boolean): Parcel {
   let bytes = 0;
   visit(evaluation, (array) => {
     bytes += array.byteLength;
@@ -46,7 +71,7 @@ export function pack(evaluation: Evaluation, file: string): Parcel {
   });
   if (bytes < INSIDE_MESSAGE) return { evaluation, lengths: [] };
   const lengths: number[] = [];
-  const handle = openSync(file, "w");
+  const handle = openSync(file, there ? "r+" : "w");
   try {
     const emptied = visit(evaluation, (array) => {
       const view = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
@@ -65,7 +90,7 @@ export function pack(evaluation: Evaluation, file: string): Parcel {
   }
 }
 
-/** Takes them out again and removes the file. */
+/** Takes them out again; the file is then the writer's. */
 export function unpack(parcel: Parcel): Evaluation {
   const { file, lengths } = parcel;
   if (file === undefined) return parcel.evaluation;
@@ -73,18 +98,17 @@ export function unpack(parcel: Parcel): Evaluation {
   try {
     let next = 0;
     return visit(parcel.evaluation, () => {
-      const array = new Float32Array(lengths[next++]!);
-      const view = new Uint8Array(array.buffer);
+      // Not cleared first: every byte is read over.
+      const view = Buffer.allocUnsafeSlow(4 * lengths[next++]!);
       for (let done = 0; done < view.length; ) {
         const read = readSync(handle, view, done, view.length - done, null);
         if (read === 0) throw new Error(`engine: ${file} ended early`);
         done += read;
       }
-      return array;
+      return new Float32Array(view.buffer, 0, view.length / 4);
     });
   } finally {
     closeSync(handle);
-    rmSync(file, { force: true });
   }
 }
 

@@ -11,6 +11,7 @@ import type { Edit, Positions, Request, Result, RunOptions } from "../engine/req
 import { placeRequest } from "../engine/validate.js";
 import {
   type ActivationIndex,
+  type ActivationShard,
   readActivationIndex,
   writeActivationIndex,
 } from "../store/activation-index.js";
@@ -205,7 +206,7 @@ async function captureInto(
   for (const name of await readdir(folder))
     if (name.endsWith(".writing")) await rm(join(folder, name), { force: true }); // of a process that was killed
   let index: ActivationIndex = (await readActivationIndex(folder)) ?? {
-    form: 1,
+    form: 2,
     key,
     complete: false,
     hooks: hooks.map(({ name, width }) => ({ name, width })),
@@ -238,7 +239,7 @@ async function captureInto(
       const rows = mine.reduce((sum, one) => sum + one.positions.length, 0);
       const file = `shard-${String(shards.length).padStart(5, "0")}.safetensors`;
       const path = join(folder, file);
-      const bytes = await writeShard(path, plan, mine, from, rows, results, index.provenance).catch(
+      const written = await writeShard(path, plan, mine, from, rows, results, index.provenance).catch(
         (error: NodeJS.ErrnoException) => {
           throw new Error(
             `captureActivations: ${path} cannot be written (${error.code ?? error.message}); ${shards.length} shards are whole: ` +
@@ -246,7 +247,7 @@ async function captureInto(
           );
         },
       );
-      shards.push({ file, requests: [from, to], rows: [row, row + rows], bytes });
+      shards.push({ file, requests: [from, to], rows: [row, row + rows], ...written });
       index = { ...index, shards, complete: to === placed.length };
       await writeActivationIndex(folder, index);
       onProgress?.({ what: `capturing ${size.text}`, done: row + rows, total: size.rows, unit: "rows" });
@@ -268,7 +269,7 @@ async function writeShard(
   rows: number,
   results: readonly Result[],
   about: ActivationIndex["provenance"],
-): Promise<number> {
+): Promise<Pick<ActivationShard, "bytes" | "sha256">> {
   const specs = [
     ...TABLE.map((name) => ({ name, shape: [rows], dtype: "I32" })),
     ...hooks.map(({ name, width }) => ({ name, shape: [rows, width], dtype: "F32" })),
@@ -291,6 +292,5 @@ async function writeShard(
     await writer.discard();
     throw error;
   }
-  await writer.close();
-  return bytes;
+  return { bytes, sha256: await writer.close() };
 }

@@ -13,12 +13,14 @@ export interface ActivationShard {
   readonly requests: readonly [number, number];
   readonly rows: readonly [number, number];
   readonly bytes: number;
+  /** Of the file. */
+  readonly sha256: string;
 }
 
 /** What a set of activations on disk holds, and where. */
 export interface ActivationIndex {
   /** Form of this file. */
-  readonly form: 1;
+  readonly form: 2;
   /** What the set is found by: model, settings, tokens, positions, edits, hook points. */
   readonly key: string;
   /** Every shard is there. */
@@ -67,7 +69,7 @@ export async function writeActivationIndex(folder: string, index: ActivationInde
 function checkIndex(json: unknown, folder: string, path: string): ActivationIndex {
   if (typeof json !== "object" || json === null) return fail(path, "it is no object");
   const index = json as ActivationIndex;
-  if (index.form !== 1) fail(path, `it has form ${JSON.stringify(index.form)}; expected 1`);
+  if (index.form !== 2) fail(path, `it has form ${JSON.stringify(index.form)}; expected 2`);
   if (typeof index.key !== "string" || typeof index.complete !== "boolean")
     fail(path, "it lacks key or complete");
   if (!counts([index.requests, index.rows, index.bytes]))
@@ -79,11 +81,13 @@ function checkIndex(json: unknown, folder: string, path: string): ActivationInde
   if (!Array.isArray(index.shards)) fail(path, "it has no list of shards");
   let [request, row] = [0, 0];
   for (const [i, shard] of index.shards.entries()) {
-    const { file, requests, rows, bytes } = (shard ?? {}) as ActivationShard;
+    const { file, requests, rows, bytes, sha256 } = (shard ?? {}) as ActivationShard;
     const range = (pair: unknown, from: number): pair is [number, number] =>
       counts(pair) && pair.length === 2 && pair[0] === from && pair[1]! >= from;
     if (typeof file !== "string" || !counts([bytes]) || !range(requests, request) || !range(rows, row))
       return fail(path, `its shard ${i} does not follow the one before it`);
+    if (typeof sha256 !== "string" || !/^[0-9a-f]{64}$/.test(sha256))
+      return fail(path, `its shard ${i} lacks a sha256`);
     pathInside(folder, file);
     [request, row] = [requests[1]!, rows[1]!];
   }

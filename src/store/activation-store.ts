@@ -85,7 +85,11 @@ export async function evictActivations(
   return chosen;
 }
 
-function chooseSets(sets: readonly StoredSet[], which: Parameters<typeof evictActivations>[0]): StoredSet[] {
+/** Those of `sets` that are meant; a key may be cut to its beginning. */
+export function chooseSets(
+  sets: readonly StoredSet[],
+  which: Parameters<typeof evictActivations>[0],
+): StoredSet[] {
   if ("before" in which) return sets.filter(({ modified }) => modified < which.before);
   if ("toBytes" in which) {
     let total = sets.reduce((sum, { bytes }) => sum + bytes, 0);

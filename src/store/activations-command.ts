@@ -1,7 +1,9 @@
-/** `npm run activations -- list | evict KEY... | evict --older-than DAYS | evict --to SIZE`. */
+/** `npm run activations -- list | verify [KEY...] | evict KEY... | evict --older-than DAYS | evict --to SIZE`. */
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { openActivations } from "./activation-reader.js";
 import {
+  chooseSets,
   evictActivations,
   gigabytes,
   listActivations,
@@ -11,6 +13,7 @@ import {
 
 const USAGE = `usage: npm run activations -- COMMAND
   list                       the captured sets, oldest first, with size and model
+  verify [KEY...]            compare files with the sha256 noted when they were written; all sets, or those named
   evict KEY...               remove sets; the beginning of a key is enough
   evict --older-than DAYS    remove sets last changed before that
   evict --to SIZE            remove the oldest until the store takes at most SIZE: 10GB, 500MB
@@ -25,12 +28,14 @@ export interface ActivationsOutput {
 /** Runs the command; the answer is the exit code: 0 done, 1 failed, 2 wrong use. */
 export async function activationsCommand(args: readonly string[], out: ActivationsOutput): Promise<number> {
   let which: Parameters<typeof evictActivations>[0] | undefined;
+  let verify: readonly string[] | undefined;
   let store: { store?: string };
   try {
     const text = { type: "string" } as const;
     const options = { store: text, "older-than": text, to: text, help: { type: "boolean" } } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [verb, ...keys] = positionals;
+    verify = verb === "verify" ? keys : undefined;
     if (values.help === true) {
       out.line(USAGE);
       return 0;
@@ -38,7 +43,11 @@ export async function activationsCommand(args: readonly string[], out: Activatio
     store = values.store === undefined ? {} : { store: values.store };
     const ways = [keys.length > 0, values["older-than"] !== undefined, values.to !== undefined];
     const given = ways.filter(Boolean).length;
-    if (!(verb === "list" && given === 0) && !(verb === "evict" && given === 1)) throw new Error("wrong use");
+    const right =
+      (verb === "list" && given === 0) ||
+      (verb === "verify" && given === (keys.length > 0 ? 1 : 0)) ||
+      (verb === "evict" && given === 1);
+    if (!right) throw new Error("wrong use");
     if (values["older-than"] !== undefined)
       which = { before: Date.now() - 86_400_000 * positive("--older-than", values["older-than"]) };
     else if (values.to !== undefined) which = { toBytes: bytesOf(values.to) };
@@ -48,6 +57,7 @@ export async function activationsCommand(args: readonly string[], out: Activatio
     return 2;
   }
   try {
+    if (verify !== undefined) return await verifySets(verify, store, out);
     if (which === undefined) {
       const sets = await listActivations(store);
       for (const set of sets) out.line(lineOf(set));
@@ -63,6 +73,25 @@ export async function activationsCommand(args: readonly string[], out: Activatio
     out.error((error as Error).message);
     return 1;
   }
+}
+
+async function verifySets(
+  keys: readonly string[],
+  store: { store?: string },
+  out: ActivationsOutput,
+): Promise<number> {
+  const all = await listActivations(store);
+  let bad = 0;
+  for (const { key, folder } of keys.length === 0 ? all : chooseSets(all, { keys })) {
+    try {
+      await (await openActivations(folder)).verify();
+      out.line(`${key}  as it was written`);
+    } catch (error) {
+      out.error((error as Error).message);
+      bad++;
+    }
+  }
+  return bad === 0 ? 0 : 1;
 }
 
 function lineOf({ key, bytes, modified, index }: StoredSet): string {

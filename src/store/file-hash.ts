@@ -34,17 +34,26 @@ export async function fileHash(path: string, options: FileHashOptions = {}): Pro
     if (known !== undefined) return known;
   }
   const meter = progressMeter(`sha256 of ${path.split(/[/\\]/).pop()}`, mark.bytes, options.onProgress);
-  const hash = createHash("sha256");
-  let done = 0;
-  for await (const chunk of createReadStream(full, { highWaterMark: 1 << 20 })) {
-    options.signal?.throwIfAborted();
-    hash.update(chunk as Buffer);
-    done += (chunk as Buffer).length;
-    meter(done);
-  }
-  const record = { sha256: hash.digest("hex"), bytes: done };
+  const record = await hashFile(full, meter, options.signal);
   await remember(full, mark, record, options.cache);
   return record;
+}
+
+/** sha256 and size of a file, read in any case. */
+export async function hashFile(
+  path: string,
+  onBytes?: (done: number) => void,
+  signal?: AbortSignal,
+): Promise<FileRecord> {
+  const hash = createHash("sha256");
+  let done = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    signal?.throwIfAborted();
+    hash.update(chunk as Buffer);
+    done += (chunk as Buffer).length;
+    onBytes?.(done);
+  }
+  return { sha256: hash.digest("hex"), bytes: done };
 }
 
 /** Remember what is known of a file that was just fetched and checked. */

@@ -1,4 +1,5 @@
 /** safetensors files, written: all at once, or piece by piece. */
+import { createHash } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { DTYPES, dtypeOf, elementsOf, type TensorData } from "./tensor-types.js";
 
@@ -35,8 +36,8 @@ export async function writeSafetensors(
 export interface SafetensorsWriter {
   /** The next numbers, in the order of the tensors; an array may not reach over the end of a tensor. */
   append(data: TensorData): Promise<void>;
-  /** Finish; throws where numbers are missing. The file has its name from now on. */
-  close(): Promise<void>;
+  /** Finish; throws where numbers are missing. The file has its name from now on. The answer is its sha256. */
+  close(): Promise<string>;
   /** Give up and leave nothing behind. */
   discard(): Promise<void>;
 }
@@ -74,6 +75,7 @@ export async function safetensorsWriter(
     await file.close().catch(() => undefined);
     await rm(draft, { force: true });
   };
+  const sha256 = createHash("sha256").update(padded);
   const orNothing = async (work: () => Promise<void>) => {
     try {
       await work();
@@ -97,7 +99,9 @@ export async function safetensorsWriter(
       if (dtypeOf(data) !== (spec.dtype ?? "F32")) {
         throw new Error(`safetensorsWriter: ${spec.name} is ${spec.dtype ?? "F32"}; got ${dtypeOf(data)}`);
       }
-      await writeAll(file, new Uint8Array(data.buffer, data.byteOffset, data.byteLength), padded.length + at);
+      const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+      await writeAll(file, bytes, padded.length + at);
+      sha256.update(bytes);
       at += data.byteLength;
     },
     async close() {
@@ -110,6 +114,7 @@ export async function safetensorsWriter(
         await file.close();
         await rename(draft, path);
       });
+      return sha256.digest("hex");
     },
     discard,
   };

@@ -291,6 +291,36 @@ describe("the store", () => {
     expect(await evictActivations({ before: Date.now() + 60_000 }, { store })).toHaveLength(1);
   });
 
+  it("finds one flipped bit in a shard, by call and from the command line", async () => {
+    const store = newStore();
+    const set = await captureActivations(model, requests(20), options({ store }));
+    const seen: number[] = [];
+    await set.verify((done, total) => seen.push(done / total));
+    expect(seen.at(-1)).toBe(1);
+    const path = join(set.folder, set.index.shards.at(-1)!.file);
+    const bytes = readFileSync(path);
+    bytes[bytes.length - 6]! ^= 1;
+    writeFileSync(path, bytes);
+    await set.read("residPost(1)"); // a number like any other
+    await expect(set.verify()).rejects.toThrow(
+      /shard-\d+\.safetensors is not as it was written .* capture again/,
+    );
+    const lines: string[] = [];
+    const run = (...args: string[]) =>
+      activationsCommand([...args, "--store", store], {
+        line: (t) => lines.push(t),
+        error: (t) => lines.push(t),
+      });
+    await captureActivations(model, requests(3), options({ store }));
+    expect(await run("verify")).toBe(1);
+    expect(lines.sort()).toEqual([
+      expect.stringMatching(/^[0-9a-f]{32} {2}as it was written$/),
+      expect.stringMatching(/^activations: .* is not as it was written/),
+    ]);
+    expect(await run("verify", set.key.slice(0, 8))).toBe(1);
+    expect(await run("verify", "--to", "1kB")).toBe(2);
+  });
+
   it("survives 1,000 damaged indices and shards: right rows, finite rows, or one line", async () => {
     const { folder, index, read } = await captureActivations(model, requests(12), options());
     const good = await read("residPost(0)");
