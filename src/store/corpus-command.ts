@@ -1,4 +1,4 @@
-/** `npm run corpus -- count SHARD... --out FILE` and `npm run corpus -- merge PART... --out FILE`. */
+/** `npm run corpus -- count FILE... --out FILE` and `npm run corpus -- merge PART... --out FILE`. */
 
 import { readFile, writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
@@ -6,17 +6,18 @@ import { parseArgs } from "node:util";
 import { type CorpusCounts, type CorpusOptions, countCorpus } from "./corpus-counts.js";
 import { PRODUCT_FORMS } from "./corpus-forms.js";
 import { mergeCounts } from "./corpus-merge.js";
+import { parseShard } from "./shard.js";
 
 const USAGE = `usage: npm run corpus -- COMMAND
-  count SHARD... --out FILE   count products in JSONL(.gz, .zst) or Parquet shards; the shell expands patterns
-    --work DIR                keep a result for each shard here: run the same command again to go on after a stop
-    --job K/N                 only every Nth shard from the Kth on, K from 0: one job of an array; merge the parts later
+  count FILE...  --out FILE   count products in JSONL(.gz, .zst) or Parquet files; the shell expands patterns
+    --work DIR                keep a result for each file here: run the same command again to go on after a stop
+    --shard I/N               only every Nth file from the Ith on, I from 1: one job of an array; merge the parts later
     --column NAME             column with the text (default text)
     --ordered                 keep 4*3 apart from 3*4 (default: one key, the smaller operand first)
     --operands LOW-HIGH       default 1-99
     --form FORM               may be given several times; default ${PRODUCT_FORMS.join("  ")}
     --threads N               default 1
-    --record-unreadable       list unreadable shards in the output instead of stopping
+    --record-unreadable       list unreadable files in the output instead of stopping
   merge PART... --out FILE    add up the outputs of several jobs`;
 
 /** Where lines go. */
@@ -81,7 +82,7 @@ function read(args: readonly string[]) {
     options: {
       out: { type: "string" },
       work: { type: "string" },
-      job: { type: "string" },
+      shard: { type: "string" },
       column: { type: "string" },
       ordered: { type: "boolean" },
       operands: { type: "string" },
@@ -103,19 +104,14 @@ function countOptions(shards: string[], values: ReturnType<typeof read>["values"
     ...(values["record-unreadable"] === true && { onUnreadable: "record" as const }),
     ...(values.threads !== undefined && { threads: Number(values.threads) }),
     ...(values.operands !== undefined && { operands: two(values.operands, "-", "--operands") }),
-    ...(values.job !== undefined && { job: jobOf(values.job) }),
+    ...(values.shard !== undefined && { shard: parseShard(values.shard) }),
   };
-}
-
-function jobOf(text: string): { index: number; of: number } {
-  const [index, of] = two(text, "/", "--job");
-  return { index, of };
 }
 
 function two(text: string, separator: string, flag: string): [number, number] {
   const found = /^(\d+)(\D)(\d+)$/.exec(text);
   if (found === null || found[2] !== separator)
-    throw new Error(`corpus: ${flag} ${text}; expected two whole numbers, e.g. 0${separator}40`);
+    throw new Error(`corpus: ${flag} ${text}; expected two whole numbers, e.g. 1${separator}99`);
   return [Number(found[1]), Number(found[3])];
 }
 

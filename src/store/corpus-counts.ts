@@ -5,6 +5,7 @@ import { basename, join, resolve } from "node:path";
 import { compileForms, type FormMatcher, NOT_COUNTED, PRODUCT_FORMS } from "./corpus-forms.js";
 import { mergeCounts } from "./corpus-merge.js";
 import { checkShardKind, openScanner, type Scanner } from "./corpus-scan.js";
+import { ownsUnit, type Shard } from "./shard.js";
 
 /** `unordered` writes 4*3 under `3,4`, as the published counts do; `ordered` keeps the order in which it is written. */
 export type CorpusKeys = "unordered" | "ordered";
@@ -53,8 +54,8 @@ export interface CorpusOptions {
   readonly shards: readonly string[];
   /** Folder for one small result per finished shard. With it a run that was stopped goes on where it was. */
   readonly work?: string;
-  /** Part `index` (from 0) of `of`: shards are dealt out by their place in the list. Default: all of them. */
-  readonly job?: { readonly index: number; readonly of: number };
+  /** One job of several: files are dealt out by their place in the list. Default: all of them. */
+  readonly shard?: Shard;
   /** Default `text`. */
   readonly column?: string;
   /** Default `PRODUCT_FORMS`. */
@@ -77,11 +78,11 @@ export interface CorpusOptions {
  * different ways a product is written are kept.
  *
  * A document without text (null) counts as a document of length 0. Refused before work starts: no shards, one listed twice,
- * one that does not exist, of an unknown kind, or a job out of range. A result found in `work` is used only if shard (size
+ * one that does not exist, of an unknown kind, or a shard out of range. A result found in `work` is used only if shard (size
  * and time), forms, operands, keys and column are the same; a half-written one cannot be (written aside, then renamed).
  *
  * @example
- * const counts = await countCorpus({ shards, work: "work/c4", job: { index: 3, of: 40 } });
+ * const counts = await countCorpus({ shards, work: "work/c4", shard: { index: 3, of: 40 } });
  */
 export async function countCorpus(options: CorpusOptions): Promise<CorpusCounts> {
   const { column = "text", forms = PRODUCT_FORMS, operands = [1, 99], keys = "unordered" } = options;
@@ -140,16 +141,16 @@ interface Settings {
   readonly keys: CorpusKeys;
 }
 
-function dealt({ shards, job = { index: 0, of: 1 } }: CorpusOptions): string[] {
-  const { index, of } = job;
+function dealt({ shards, shard = { index: 1, of: 1 } }: CorpusOptions): string[] {
+  const { index, of } = shard;
   if (shards.length === 0)
     throw new Error("countCorpus: no shards; expected files (.jsonl, .jsonl.gz, .parquet)");
-  if (!Number.isInteger(of) || of < 1 || !Number.isInteger(index) || index < 0 || index >= of)
-    throw new Error(`countCorpus: job ${index} of ${of}; expected 0 <= index < of`);
-  const paths = shards.map((shard) => resolve(shard));
+  if (!Number.isInteger(of) || of < 1 || !Number.isInteger(index) || index < 1 || index > of)
+    throw new Error(`countCorpus: shard ${index}/${of}; expected an index from 1 to of`);
+  const paths = shards.map((path) => resolve(path));
   const twice = paths.find((path, i) => paths.indexOf(path) !== i);
   if (twice !== undefined) throw new Error(`countCorpus: ${twice} is listed twice; expected each shard once`);
-  return paths.filter((_, i) => i % of === index);
+  return paths.filter((_, i) => ownsUnit(shard, i));
 }
 
 async function refuseMissing(shards: readonly string[], onUnreadable: "throw" | "record"): Promise<void> {

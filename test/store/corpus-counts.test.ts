@@ -181,7 +181,7 @@ describe("countCorpus", () => {
   it("gives the same from four jobs merged as from one run", async () => {
     const jobs: CorpusCounts[] = [];
     for (let index = 0; index < 4; index += 1)
-      jobs.push(await countCorpus({ shards, job: { index, of: 4 } }));
+      jobs.push(await countCorpus({ shards, shard: { index: index + 1, of: 4 } }));
     expect(jobs.map(({ summary }) => summary.shards_processed)).toEqual([2, 2, 1, 1]);
     const whole = await countCorpus({ shards });
     expect(JSON.stringify(mergeCounts([...jobs].reverse()))).toBe(JSON.stringify(whole));
@@ -194,7 +194,7 @@ describe("countCorpus", () => {
   it("refuses wrong input before it starts, and states unreadable shards", async () => {
     await expect(countCorpus({ shards: [] })).rejects.toThrow("countCorpus: no shards");
     await expect(countCorpus({ shards: [shards[0]!, shards[0]!] })).rejects.toThrow("is listed twice");
-    await expect(countCorpus({ shards, job: { index: 4, of: 4 } })).rejects.toThrow("job 4 of 4");
+    await expect(countCorpus({ shards, shard: { index: 0, of: 4 } })).rejects.toThrow("shard 0/4");
     await expect(countCorpus({ shards: [join(folder, "no.jsonl")] })).rejects.toThrow("no.jsonl is no file");
     const text = join(folder, "notes.txt");
     await writeFile(text, "3*4");
@@ -217,7 +217,7 @@ describe("corpusCommand", () => {
     await mkdir(parts);
     const files = [0, 1, 2, 3].map((k) => join(parts, `${k}.json`));
     for (const [k, file] of files.entries())
-      expect(await corpusCommand(["count", ...shards, "--job", `${k}/4`, "--out", file], out)).toBe(0);
+      expect(await corpusCommand(["count", ...shards, "--shard", `${k + 1}/4`, "--out", file], out)).toBe(0);
     const merged = join(parts, "all.json");
     expect(await corpusCommand(["merge", ...files, "--out", merged], out)).toBe(0);
     const { summary, pair_counts } = JSON.parse(await readFile(merged, "utf8")) as CorpusCounts;
@@ -233,8 +233,8 @@ describe("corpusCommand", () => {
     expect(lines.at(-1)).toContain("usage: npm run corpus");
     expect(await corpusCommand(["--help"], out)).toBe(0);
     const file = join(folder, "x.json");
-    expect(await corpusCommand(["count", ...shards, "--job", "a", "--out", file], out)).toBe(1);
-    expect(lines.at(-1)).toContain("--job a; expected two whole numbers");
+    expect(await corpusCommand(["count", ...shards, "--shard", "a", "--out", file], out)).toBe(1);
+    expect(lines.at(-1)).toContain('shard: "a"; expected i/n');
     expect(await corpusCommand(["merge", shards[0]!, "--out", file], out)).toBe(1);
     const stopped = AbortSignal.abort();
     expect(

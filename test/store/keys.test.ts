@@ -173,6 +173,21 @@ describe("keys from the environment", () => {
     expect(leaks(folder)).toEqual([]);
   }, 180_000);
 
+  it("a report page and a limiter card", async () => {
+    const report = [dist("kernels/report.js"), "--only", "00", "--out", join(folder, "report")];
+    expect(await run("report", report)).toBe(0);
+    expect(readFileSync(join(folder, "report", "index.html"), "utf8")).toContain("00-quickstart");
+    const code = `
+      import { assays, open, tasks } from ${JSON.stringify(dist("src/index.js"))};
+      const model = await open("tally-25k");
+      const horizon = await assays.zeroErrorHorizon(model, tasks.multiplication(), { upTo: 20 });
+      await assays.saveLimiterCard(${JSON.stringify(join(folder, "card.html"))}, horizon);
+      await model.close();`;
+    expect(await run("card", ["--input-type=module", "-e", code])).toBe(0);
+    expect(readFileSync(join(folder, "card.html"), "utf8")).toContain("llama-cli");
+    expect(leaks(folder)).toEqual([]);
+  }, 300_000);
+
   it("and the search finds a key where there is one", () => {
     const other = mkdtempSync(join(tmpdir(), "countlens-leak-"));
     writeFileSync(join(other, "x.bin"), Buffer.concat([Buffer.alloc(100), Buffer.from(SECRETS.HF_TOKEN!)]));
