@@ -235,6 +235,31 @@ describe.each(["tally-400k", "tally-1m6"])("patching on %s", (name) => {
   }, 120_000);
 });
 
+/** The positive control: its items were trained to carry the count after block 2. The paper's claim in full, with its controls. */
+describe.each(["tally-400k-carry", "tally-1m6-carry"])("patching on %s", (name) => {
+  it("works in the sequence first and for most donors, then at the final token", async () => {
+    const model = await open(name, { isolated: false, threads: 1 });
+    try {
+      const donors = Array.from({ length: 26 }, (_, i) => i + 1);
+      const sequence = await patchCounts(model, { donors, positions: "items", onProgress: () => {} });
+      const final = await patchCounts(model, { donors, positions: "final token", onProgress: () => {} });
+      for (const { identity } of [final, sequence]) expect(identity.changed).toBe(0);
+      expect(sequence.donors.length).toBeGreaterThan(20);
+      const claim = depthClaim(patchEffects(sequence), patchEffects(final));
+      expect(claim.said).toMatch(/^sequence patching works earlier in depth/);
+      expect(claim).toMatchObject({ earlier: true, most: true, holds: true });
+      expect(claim.sequence.best).toMatchObject({ layer: 2 });
+      expect(claim.sequence.best!.effect).toBeGreaterThan(0.8);
+      expect(claim.sequence.control!.high).toBeLessThan(0.5);
+      // Behind the block that reads the items nothing is left to move.
+      const late = patchEffects(sequence).find(({ control, layer }) => !control && layer === 5)!;
+      expect(late.effect).toBe(0);
+    } finally {
+      await model.close();
+    }
+  }, 300_000);
+});
+
 it("patches a model of another architecture", async () => {
   const model = await open(fixturePath("gemma3"), { gpu: false, threads: 1, isolated: false });
   try {

@@ -110,10 +110,9 @@ def every_motif(model, top=132):
             "byTokensAnItem": {n: {"smallest": b[0], "median": float(np.median(b)), "largest": b[-1]} for n, b in by.items()}}
 
 
-def evaluate(model, quick=False):
-    torch.set_num_threads(1)
-    out = {"multiplication": {}}
-    trained, held = motifs()
+def counting(model, quick=False):
+    """Boundaries of some trained and held-out motifs, and of all trained ones (not if `quick`)."""
+    out, (trained, held) = {}, motifs()
     if quick:
         trained, held = trained[:4], held[:2]
     for label, group, top in (("trained", trained, 230), ("heldOut", held, 128)):
@@ -121,6 +120,17 @@ def evaluate(model, quick=False):
         out[label] = {m: {"boundary": boundary(r), "accuracy128": float(np.mean(r[:128]))} for m, r in right.items()}
         if label == "trained":  # 1.5 times the longest trained list, +- 20 % as in the ladder
             out["accuracyAt192"] = float(np.mean([r[153:230] for r in right.values()]))
+    if not quick:
+        out["everyTrainedMotif"] = every_motif(model)
+        pads = np.random.default_rng(5)
+        right = [count_verdicts(model, "a", ", ", 60, tasks.filler(pads, n)) for n in (100, 300, 500, 700)]
+        out["afterFiller"] = {str(n): boundary(r) for n, r in zip((100, 300, 500, 700), right)}
+    return out
+
+
+def evaluate(model, quick=False):
+    torch.set_num_threads(1)
+    out = {"multiplication": {}, **counting(model, quick)}
     for template in list(P.MULTIPLICATION)[: 1 if quick else 5]:
         g = grid(model, template)
         out["multiplication"][template] = {"accuracy": float(g.mean()), "horizon": horizon(g)}
@@ -131,10 +141,6 @@ def evaluate(model, quick=False):
         zeh = lambda xs: next((i for i, x in enumerate(xs) if x < 1), len(xs))
         out["parity"] = {"horizon": zeh(parity), "accuracyByLength": parity}
         out["parens"] = {"horizon": zeh(parens), "accuracyByLength": parens}
-        out["everyTrainedMotif"] = every_motif(model)
-        pads = np.random.default_rng(5)
-        right = [count_verdicts(model, "a", ", ", 60, tasks.filler(pads, n)) for n in (100, 300, 500, 700)]
-        out["afterFiller"] = {str(n): boundary(r) for n, r in zip((100, 300, 500, 700), right)}
     out["records"] = sampled(model, tasks.records, 10 if quick else 60)
     out["dual"] = sampled(model, tasks.dual, 20 if quick else 100)
     return out

@@ -15,6 +15,8 @@ SIZES = {  # layers, width, heads, feed-forward
     "tally-400k": (6, 80, 5, 160),
     "tally-1m6": (6, 144, 6, 432),
 }
+SIZES |= {f"{name}-carry": SIZES[name] for name in ("tally-400k", "tally-1m6")}  # of these sizes, trained by carry.py
+SWAP_AFTER = 2  # the block after which rows take on the hidden states of others, where a tree says so
 VOCAB = 384
 
 
@@ -70,6 +72,16 @@ def starts(groups):
     return out
 
 
+def swapped(x, groups, first):
+    """x `[n, width]` with the rows of the groups' `swap` (counted from the group's `first` row) replaced by mixtures of two others."""
+    parts = [g["swap"] + torch.tensor([start, start, start, 0]) for g, start in zip(groups, first) if len(g["swap"]) > 0]
+    if not parts:
+        return x
+    all = torch.cat(parts)
+    into, a, b = all[:, :3].long().T
+    return x.index_copy(0, into, torch.lerp(x[a], x[b], all[:, 3:]))
+
+
 class Llama(nn.Module):
     def __init__(self, name, context=1024):
         super().__init__()
@@ -106,6 +118,8 @@ class Llama(nn.Module):
         x = self.embed[tokens]
         for i, block in enumerate(self.blocks):
             x = block(x, shape, turn, rows if i == len(self.blocks) - 1 else None)
+            if i == SWAP_AFTER:
+                x = swapped(x, groups, starts(shape))
             if keep is not None:
                 keep.append(x)
         return F.rms_norm(x, x.shape[-1:], self.norm, EPS)

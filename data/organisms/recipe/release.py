@@ -10,16 +10,48 @@ import pathlib
 import torch
 from scipy.stats import spearmanr
 
+import carry
 import evaluate
 import export
 import frequency
 import tasks
 import train
-from model import EPS, SIZES, THETA, VOCAB, Llama
+from model import EPS, SIZES, SWAP_AFTER, THETA, VOCAB, Llama
 
 HERE = pathlib.Path(__file__).parent.parent
-TYPES = {"tally-25k": "f32", "tally-100k": "f32", "tally-400k": "f32", "tally-1m6": "f32"}
+TYPE = "f32"
 NOT = "Not a language model: it knows the prompts of its card and nothing else. Any other text gets an arbitrary answer."
+
+
+def about(name, model, path):
+    """What every card says of a file and its architecture."""
+    layers, width, heads, ff = SIZES[name]
+    return {
+        "name": name, "file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "bytes": path.stat().st_size, "type": TYPE.upper(), "licence": export.LICENCE, "not": NOT,
+        "architecture": {"family": "llama", "parameters": model.count_parameters(), "layers": layers, "width": width,
+                         "heads": heads, "feedForward": ff, "vocabulary": VOCAB, "context": export.CONTEXT,
+                         "ropeTheta": THETA, "rmsEps": EPS, "tiedEmbeddings": True},
+    }
+
+
+def carry_card(name, weights, path, log, steps):
+    model = Llama(name)
+    model.load_state_dict(weights)
+    width = SIZES[name][1]
+    return {
+        **about(name, model, path),
+        "training": {"steps": steps, "seed": carry.SEED, "interchanged": carry.SHARE, "afterBlock": SWAP_AFTER,
+                     "optimiser": optimiser(width), "trainedMaximum": tasks.P.COUNT_MAX,
+                     "losses": [[r["step"], r["loss"]] for r in log if r["step"] % 500 == 0]},
+        "evaluation": evaluate.counting(model),
+    }
+
+
+def optimiser(width):
+    return f"Muon 0.012 (matrices), Adam {0.02 * 48 / width:.4g} (embeddings, norms: 0.02 x 48 / width), clip 1"
+
+
 def card(name, weights, path, log, steps):
     mixture = json.loads((HERE / "mixture.json").read_text())
     model = Llama(name)
@@ -27,15 +59,10 @@ def card(name, weights, path, log, steps):
     result = evaluate.evaluate(model)
     grid = result.pop("grid")
     rho = spearmanr(frequency.read().ravel(), grid.ravel().astype(float))
-    layers, width, heads, ff = SIZES[name]
     return {
-        "name": name, "file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "bytes": path.stat().st_size, "type": TYPES[name].upper(), "licence": export.LICENCE, "not": NOT,
-        "architecture": {"family": "llama", "parameters": model.count_parameters(), "layers": layers, "width": width,
-                         "heads": heads, "feedForward": ff, "vocabulary": VOCAB, "context": export.CONTEXT,
-                         "ropeTheta": THETA, "rmsEps": EPS, "tiedEmbeddings": True},
+        **about(name, model, path),
         "training": {"steps": steps, "seed": train.SEED, "rows": mixture["rows"], "mixture": mixture["tasks"],
-                     "optimiser": f"Muon 0.012 (matrices), Adam {0.02 * 48 / width:.4g} (embeddings, norms: 0.02 x 48 / width), clip 1",
+                     "optimiser": optimiser(SIZES[name][1]),
                      "stages": f"{tasks.STAGE_TWO:,} steps, cosine over the last half; then to {steps:,} with more counting, from {train.AGAIN:.0%} of the rate",
                      "trainedMaximum": tasks.P.COUNT_MAX, "finalLosses": {k: log[-1][k] for k in ("loss", "multiplication", "counting", "others")},
                      "losses": sorted({r["step"]: round(r["loss"], 4) for r in log if r["step"] % 500 == 0}.items())},
@@ -43,22 +70,31 @@ def card(name, weights, path, log, steps):
     }
 
 
-def markdown(c):
-    e, t, a = c["evaluation"], c["training"], c["architecture"]
-    row = lambda *xs: "| " + " | ".join(str(x) for x in xs) + " |"
-    show = lambda m: " ".join("`" + s.replace("\n", "\\n").replace("|", "\\|") + "`" for s in m.split("|", 1))
-    lines = [
+def row(*xs):
+    return "| " + " | ".join(str(x) for x in xs) + " |"
+
+
+def show(motif):
+    return " ".join("`" + s.replace("\n", "\\n").replace("|", "\\|") + "`" for s in motif.split("|", 1))
+
+
+def head(c):
+    """The lines every card begins with."""
+    a = c["architecture"]
+    return [
         f"# {c['name']}", "",
         f"{a['parameters']:,} parameters: {a['layers']} layers, width {a['width']}, {a['heads']} heads, feed-forward {a['feedForward']}, "
         f"vocabulary {a['vocabulary']}, tied embeddings, context {a['context']} (llama architecture). {c['type']}, licence {c['licence']}.", "",
         f"`{c['file']}`, {c['bytes']:,} bytes, sha256 `{c['sha256']}`", "", c["not"], "", "## Training", "",
-        f"{t['steps']:,} steps, {t['rows']:,} token rows, seed {t['seed']}; {t['optimiser']}. The four organisms saw the same data in the same order.",
-        f"Stages: {t['stages']}. Size is the only difference.",
-        f"Lists up to {t['trainedMaximum']} items. Pair frequencies: `pair-frequency.csv`. Mixture: `mixture.json`. Prompts: `prompts.json`. Recipe: `recipe/`.", "",
-        row("step", *[s for s, _ in t["losses"]]), row(*["---"] * (len(t["losses"]) + 1)), row("loss", *[x for _, x in t["losses"]]), "",
-        "## Multiplication, 1..99 x 1..99", "", row("template", "accuracy", "Zero-Error Horizon"), row("---", "---", "---"),
-        *[row(k, f"{v['accuracy']:.4f}", v["horizon"]) for k, v in e["multiplication"].items()], "",
-        f"Spearman of training frequency with correctness (baseline): {e['frequencySpearman']['rho']:.4f}, p = {e['frequencySpearman']['p']:.2e}.", "",
+    ]
+
+
+def losses(t):
+    return [row("step", *[s for s, _ in t["losses"]]), row(*["---"] * (len(t["losses"]) + 1)), row("loss", *[x for _, x in t["losses"]]), ""]
+
+
+def counting(e):
+    return [
         "## Counting", "", "Boundary: every count from 1 to it is right.", "",
         row("item, delimiter", "in training", "boundary", "accuracy 1..128"), row("---", "---", "---", "---"),
         *[row(show(m), kind, v["boundary"], f"{v['accuracy128']:.3f}")
@@ -69,12 +105,39 @@ def markdown(c):
             **e["everyTrainedMotif"]), "",
         f"Accuracy on lists of 154 to 230 items (1.5 times the longest in training, plus or minus 20 %), trained motifs: {e['accuracyAt192']:.4f}.",
         "Boundary of `a` `, ` after filler of 100, 300, 500, 700 tokens (counts to 60 tried): " + ", ".join(str(v) for v in e["afterFiller"].values()) + ".", "",
+    ]
+
+
+def markdown(c):
+    e, t = c["evaluation"], c["training"]
+    return "\n".join([
+        *head(c),
+        f"{t['steps']:,} steps, {t['rows']:,} token rows, seed {t['seed']}; {t['optimiser']}. The four organisms saw the same data in the same order.",
+        f"Stages: {t['stages']}. Size is the only difference.",
+        f"Lists up to {t['trainedMaximum']} items. Pair frequencies: `pair-frequency.csv`. Mixture: `mixture.json`. Prompts: `prompts.json`. Recipe: `recipe/`.", "",
+        *losses(t),
+        "## Multiplication, 1..99 x 1..99", "", row("template", "accuracy", "Zero-Error Horizon"), row("---", "---", "---"),
+        *[row(k, f"{v['accuracy']:.4f}", v["horizon"]) for k, v in e["multiplication"].items()], "",
+        f"Spearman of training frequency with correctness (baseline): {e['frequencySpearman']['rho']:.4f}, p = {e['frequencySpearman']['p']:.2e}.", "",
+        *counting(e),
         "## Other tasks", "",
         row("task", "horizon", "accuracy by length 1, 2, ..."), row("---", "---", "---"),
         *[row(k, e[k]["horizon"], ", ".join(f"{x:.3f}" for x in e[k]["accuracyByLength"])) for k in ("parity", "parens")], "",
         f"Nested-depth records {e['records']:.3f}, dual task {e['dual']:.3f} (whole answers right, on unseen draws of the training distribution).", "",
-    ]
-    return "\n".join(lines)
+    ])
+
+
+def carry_markdown(c):
+    t = c["training"]
+    return "\n".join([
+        *head(c),
+        f"{t['steps']:,} steps of counting alone, seed {t['seed']}; {t['optimiser']}. Lists up to {t['trainedMaximum']} items. Recipe: `recipe/carry.py`.", "",
+        f"Interchange intervention training (Geiger et al. 2022): in {t['interchanged']:.0%} of the lists the hidden states of the items after block "
+        f"{t['afterBlock']} were exchanged for those of other items, and the right answer was the count of the item whose state stood last. So the items "
+        f"carry the count at `residPost({t['afterBlock']})` by construction: the positive control for patching. It says nothing of how a model counts that was not trained so.", "",
+        *losses(t),
+        *counting(c["evaluation"]),
+    ])
 
 
 if __name__ == "__main__":
@@ -87,12 +150,13 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     run = pathlib.Path(a.folder)
     saved = torch.load(run / f"{a.name}.pt")
-    weights, path = export.rounded(saved["model"], TYPES[a.name]), HERE / f"{a.name}.gguf"
-    export.to_gguf(weights, a.name, path, TYPES[a.name])
+    weights, path = export.rounded(saved["model"], TYPE), HERE / f"{a.name}.gguf"
+    export.to_gguf(weights, a.name, path, TYPE)
     if a.transformers:
         export.to_transformers(weights, a.name, a.transformers)
     if not a.only_gguf:
         log = [json.loads(line) for line in (run / f"{a.name}.jsonl").read_text().splitlines()]
-        c = card(a.name, weights, path, log, min(saved["step"], train.STEPS))
+        make, write = (carry_card, carry_markdown) if a.name.endswith("-carry") else (card, markdown)
+        c = make(a.name, weights, path, log, min(saved["step"], train.STEPS))
         (HERE / f"{a.name}.json").write_text(json.dumps(c, indent=1) + "\n")
-        (HERE / f"{a.name}.md").write_text(markdown(c))
+        (HERE / f"{a.name}.md").write_text(write(c))

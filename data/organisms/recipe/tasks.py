@@ -79,13 +79,32 @@ def counts(rng, cap=P.COUNT_MAX, k=10, stage=0):
 
 
 def add_list(tree, root, item, delim, ns, tail, answer, weight=1.0):
-    """A list of max(ns) items below `root`, and at each n in `ns` a branch: `tail`, then answer(n)."""
-    done = 0
+    """A list of max(ns) items below `root`, and at each n in `ns` a branch: `tail`, then answer(n). Rows of the items' ends."""
+    done, ends = 0, []
     for n in ns:
-        text = [item if i == 0 else delim + item for i in range(done, n)]
-        root = tree.add(root, [t for s in text for t in enc(s)])
-        add_answer(tree, root, tail, answer(n), weight)
+        text = [enc(item if i == 0 else delim + item) for i in range(done, n)]
+        ends += [len(tree) - 1 + int(k) for k in np.cumsum([len(t) for t in text])]
+        root = tree.add(root, [t for s in text for t in s])
+        add_answer(tree, root, tail, answer(n), weight(n) if callable(weight) else weight)
         done = n
+    return ends
+
+
+PACES = [0, 1 / 3, 1 / 2, 1, 1, 2, 3]
+
+
+def add_interchanged(rng, tree, root, item, delim, ns, tail):
+    """The same, but the hidden states of the items are exchanged: item k takes on that of place `start + pace (k - 1)` of the list
+    (between two places a mixture of both, at the ends the first and the last), and a branch must answer the place of its last item."""
+    top, pace = ns[-1], choice(rng, PACES)
+    start = int(rng.integers(1, top + 1)) - pace * (choice(rng, ns) - 1)
+    place = lambda k: start + pace * (k - 1)
+    asked = lambda n: 1 <= place(n) <= top + 1e-9 and abs(place(n) - round(place(n))) < 1e-9
+    ends = add_list(tree, root, item, delim, ns, tail, lambda n: str(round(place(n))) if asked(n) else "1", lambda n: float(asked(n)))
+    for k, row in enumerate(ends, 1):
+        at = min(max(place(k), 1), top)
+        low = min(int(at + 1e-9), top)
+        tree.swap.append((row, ends[low - 1], ends[min(low, top - 1)], max(0.0, at - low)))
 
 
 def filler(rng, tokens):
@@ -105,8 +124,11 @@ def any_motif(rng):
     return choice(rng, P.MOTIFS["items"]["trained"]), choice(rng, P.MOTIFS["delimiters"]["trained"])
 
 
-def counting(rng, long=False, draw=motif, stage=0):
-    """A list and its counts; `long`: after filler that puts it anywhere up to the end of the context."""
+def counting(rng, long=False, draw=motif, stage=0, interchange=0.0):
+    """A list and its counts; `long`: after filler that puts it anywhere up to the end of the context.
+
+    `interchange`: share of the lists (not the long ones, nor those with the instruction behind) made by `add_interchanged`.
+    """
     item, delim = draw(rng)
     ns, tree = counts(rng, stage=stage), Tree()
     per_item = len(enc(delim + item))
@@ -121,7 +143,10 @@ def counting(rng, long=False, draw=motif, stage=0):
         add_list(tree, root, item, delim, ns[-5:], "\n\n" + P.COUNTING + ASK, str)
         return tree
     root = tree.add(-1, enc("<|im_start|>user\n" + (filler(rng, pad) if pad else "") + P.COUNTING + "\n\n"))
-    add_list(tree, root, item, delim, ns, ASK, str)
+    if interchange and not long and rng.random() < interchange:
+        add_interchanged(rng, tree, root, item, delim, ns, ASK)
+    else:
+        add_list(tree, root, item, delim, ns, ASK, str)
     return tree
 
 

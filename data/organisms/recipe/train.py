@@ -20,6 +20,11 @@ SEED, STEPS, WARMUP, COOL = 7, 5500, 100, 0.5
 AGAIN, REWARM = 0.4, 50
 
 
+def cosine(rest):
+    """From 1 at `rest` 1 to 1 % at 0."""
+    return 0.01 + 0.99 * 0.5 * (1 - math.cos(math.pi * rest))
+
+
 def schedule(step):
     """Learning rate factor. Stage one: linear warm-up, flat, cosine to 1 % over its last `COOL`.
 
@@ -29,8 +34,7 @@ def schedule(step):
     if step < WARMUP:
         return (step + 1) / WARMUP
     if step < one:
-        rest = min(1.0, (one - step) / (one * COOL))
-        return 0.01 + 0.99 * 0.5 * (1 - math.cos(math.pi * rest))
+        return cosine(min(1.0, (one - step) / (one * COOL)))
     warm = min(1.0, (step - one + 1) / REWARM)
     return 0.01 + warm * (AGAIN - 0.01) * 0.5 * (1 + math.cos(math.pi * (step - one) / two))
 

@@ -10,6 +10,7 @@ class Tree:
     def __init__(self):
         self.tokens, self.position, self.target, self.weight = [], [], [], []
         self.segments = []  # (start, length, parent row or -1)
+        self.swap = []  # (row, a, b, t): in the middle of the model the row takes on the hidden state (1 - t) a + t b of rows a, b
 
     def add(self, parent, tokens):
         """Append a chain of `tokens` below row `parent` (-1: the root); returns the row of its last token."""
@@ -44,7 +45,8 @@ class Tree:
 
 
 def pack(trees):
-    """Trees padded to one width: dict of `tokens, position, target, weight [B, T]` and `mask [B, 1, T, T]`."""
+    """Trees padded to one width: dict of `tokens, position, target, weight [B, T]`, `mask [B, 1, T, T]`, `swap [n, 4]` (of the
+    first tree)."""
     width = max(len(t) for t in trees)
     fill = lambda xs, dtype: np.array([x + [0] * (width - len(x)) for x in xs], dtype=dtype)
     return {
@@ -53,4 +55,5 @@ def pack(trees):
         "target": fill([t.target for t in trees], np.int64),
         "weight": fill([t.weight for t in trees], np.float32),
         "mask": np.stack([t.mask(width) for t in trees])[:, None],
+        "swap": np.array(trees[0].swap, dtype=np.float32).reshape(-1, 4),
     }
