@@ -39,13 +39,19 @@ export function frequencyCorrectness(
     const ns = [...new Set(rows.filter((row) => row.bin === bin).map((row) => row.n))];
     return ns.length === 1 ? ns[0]!.toLocaleString("en-US") : `${Math.min(...ns).toLocaleString("en-US")}+`;
   });
+  // Plotly leaves out a label that has no room: long ranges go on two lines.
+  const room = (options.width === "double" ? 600 : 260) / bins.length;
+  const crowded = bins.some((bin) => 5.5 * bin.length > room);
+  const labels = bins.map((bin) =>
+    escapeLabel(crowded ? bin.replace("–", "–\n") : bin).replace("\n", "<br>"),
+  );
   const name = options.frequencyName ?? "times in the corpus";
   return figure(
     {
       kind: "frequency-correctness",
       caption: `Share of right products by how often the product stands in the corpus, for ${models.length} models from small (dark) to large (bright); under each bin its number of products${rows.some((row) => row.low !== undefined) ? "; bands: intervals" : ""}.`,
       width: options.width ?? "single",
-      height: 250,
+      height: crowded ? 262 : 250,
       data: models.flatMap((model, m) => {
         const own = bins.flatMap((bin, b) =>
           rows.filter((row) => row.model === model && row.bin === bin).map((row) => ({ ...row, b })),
@@ -72,9 +78,7 @@ export function frequencyCorrectness(
         xaxis: {
           title: { text: escapeLabel(name) },
           tickvals: bins.map((_, i) => i),
-          ticktext: bins.map(
-            (bin, i) => `${escapeLabel(bin)}<br><span style="font-size:7.5px">${perBin[i]}</span>`,
-          ),
+          ticktext: bins.map((bin, i) => `${labels[i]}<br><span style="font-size:8.5px">${perBin[i]}</span>`),
           tickangle: 0,
           range: [-0.3, bins.length - 0.7],
         },

@@ -386,6 +386,17 @@ export const figures: Record<string, () => FigureSpec> = {
         }),
       ),
     ),
+  "frequency-correctness-wide-bins": () =>
+    frequencyCorrectness(
+      ["1–3", "4–15", "16–63", "64–255", "256–1023", "1024–4095", "4096–9801"].map((bin, b) => ({
+        model: "tally-25k",
+        parameters: 32_928,
+        bin,
+        accuracy: 1 - 0.14 * b,
+        n: [5, 40, 228, 816, 2158, 4370, 2184][b]!,
+      })),
+      { frequencyName: "product a b" },
+    ),
   "error-structure": () =>
     errorStructure(
       grids.map(({ model }, i) => {
