@@ -78,7 +78,7 @@ export function frequencyCorrectness(
         xaxis: {
           title: { text: escapeLabel(name) },
           tickvals: bins.map((_, i) => i),
-          ticktext: bins.map((bin, i) => `${labels[i]}<br><span style="font-size:8.5px">${perBin[i]}</span>`),
+          ticktext: bins.map((bin, i) => `${labels[i]}<br><span style="font-size:8.5px;color:#767676">${perBin[i]}</span>`),
           tickangle: 0,
           range: [-0.3, bins.length - 0.7],
         },
