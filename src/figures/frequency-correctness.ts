@@ -49,7 +49,7 @@ export function frequencyCorrectness(
   return figure(
     {
       kind: "frequency-correctness",
-      caption: `Share of right products by how often the product stands in the corpus, for ${models.length} models from small (dark) to large (bright); under each bin its number of products${rows.some((row) => row.low !== undefined) ? "; bands: intervals" : ""}.`,
+      caption: `Share of right products by how often the product stands in the corpus, for ${models.length} models from small (dark) to large (bright); under each bin in parentheses its number of products${rows.some((row) => row.low !== undefined) ? "; bands: intervals" : ""}.`,
       width: options.width ?? "single",
       height: crowded ? 262 : 250,
       data: models.flatMap((model, m) => {
@@ -78,7 +78,7 @@ export function frequencyCorrectness(
         xaxis: {
           title: { text: escapeLabel(name) },
           tickvals: bins.map((_, i) => i),
-          ticktext: bins.map((bin, i) => `${labels[i]}<br><span style="font-size:8.5px;color:#767676">${perBin[i]}</span>`),
+          ticktext: bins.map((_, i) => `${labels[i]}<br><span style="font-size:8.5px">(${perBin[i]})</span>`),
           tickangle: 0,
           range: [-0.3, bins.length - 0.7],
         },
