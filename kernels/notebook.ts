@@ -17,9 +17,10 @@ import { failureLine, runNotebook } from "./run-notebook.js";
 const usage = `npm run notebook -- NAME [options]
 
   NAME            a notebook's number (07), the beginning of its name, or a path
-  --model NAME    the parameter model; likewise --seed N, --out DIR, and --PARAMETER VALUE for every other one
+  --model NAME    the parameter model; likewise --seed N and --PARAMETER VALUE for every other one
   --set A=JSON    any parameter by name; what is not JSON is taken as text
   --save FILE     write the executed notebook there, with its outputs
+  --figures DIR   write every figure shown there as SVG, PDF, PNG and CSV, every table as HTML and CSV
   --timeout S     longest time of a cell in seconds (default 3600, 0 for none)
   --list          list the notebook's parameters and end
   --quiet         print failures only`;
@@ -28,6 +29,7 @@ interface Order {
   readonly name: string;
   readonly parameters: Parameters;
   readonly save: string | undefined;
+  readonly figures: string | undefined;
   readonly timeout: number;
   readonly list: boolean;
   readonly quiet: boolean;
@@ -61,7 +63,7 @@ export function readOrder(argv: readonly string[]): Order {
       i++;
     }
     if (value === undefined) throw new Error(`notebook: --${token.name} has no value; give it one`);
-    if (token.name === "save" || token.name === "timeout") given.set(token.name, value);
+    if (token.name === "save" || token.name === "figures" || token.name === "timeout") given.set(token.name, value);
     else if (token.name === "set") {
       const equals = value.indexOf("=");
       if (equals < 1) throw new Error(`notebook: --set ${value}; expected name=value`);
@@ -76,6 +78,7 @@ export function readOrder(argv: readonly string[]): Order {
     name: names[0]!,
     parameters,
     save: given.get("save"),
+    figures: given.get("figures"),
     timeout,
     list: given.has("list"),
     quiet: given.has("quiet"),
@@ -101,7 +104,9 @@ export async function notebookCommand(argv: readonly string[]): Promise<number> 
   const name = basename(path, ".ipynb");
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());
+  const folder = order.figures === undefined ? undefined : resolve(order.figures);
   const run = await runNotebook(path, {
+    ...(folder !== undefined && { env: { COUNTLENS_REPORT: folder, COUNTLENS_NOTEBOOK: name } }),
     parameters: order.parameters,
     cellTimeout: order.timeout,
     signal: stop.signal,
@@ -119,6 +124,7 @@ export async function notebookCommand(argv: readonly string[]): Promise<number> 
     writeFileSync(file, notebookText(run.notebook));
     if (!order.quiet) console.log(`written: ${file}`);
   }
+  if (folder !== undefined && !order.quiet) console.log(`figures: ${join(folder, "figures")}`);
   if (run.failure) {
     console.error(failureLine(run.failure));
     console.error(plainTraceback(run.failure.error));
