@@ -5,7 +5,7 @@
 import type { PromptParts } from "../model/prompt.js";
 import type { Json } from "../store/provenance.js";
 import { openRunLog, type RunLog, trialKey } from "../store/run-log.js";
-import type { Answer, Answerer } from "./answerer.js";
+import { type Answer, type Answerer, type Asked, asAnswerer } from "./answerer.js";
 
 /** Where finished trials are kept, so that an assay can be taken up again. */
 export interface LogOptions {
@@ -36,13 +36,14 @@ export interface LoggedAnswerer extends Answerer {
  * @param about sets the answers of one run apart from those of others. The assays that take a `log` name themselves and their seed, so
  * that what a run computes depends on nothing that another one left in the log. Default: nothing, all runs share.
  * @example
- * const subject = await withAnswerLog(fromModel(model), "runs/tally-400k.jsonl");
+ * const subject = await withAnswerLog(model, "runs/tally-400k.jsonl");
  */
 export async function withAnswerLog(
-  answerer: Answerer,
+  asked: Asked,
   log: string | RunLog,
   about: Json = null,
 ): Promise<LoggedAnswerer> {
+  const answerer = asAnswerer(asked, "withAnswerLog");
   const opened = typeof log === "string" ? await openRunLog(log) : log;
   const { identity, settings = null, decoding, repeatable } = answerer;
   const times = new Map<string, number>();
@@ -86,11 +87,12 @@ export async function withAnswerLog(
 
 /** Runs `work` with the answerer behind a log, where there is one, and gives the log free afterwards. */
 export async function useLog<T>(
-  answerer: Answerer,
+  asked: Asked,
   { log }: LogOptions,
-  about: Json,
+  about: { readonly assay: string } & Readonly<Record<string, Json>>,
   work: (subject: Answerer) => Promise<T>,
 ): Promise<T> {
+  const answerer = asAnswerer(asked, about.assay);
   if (log === undefined) return work(answerer);
   const subject = await withAnswerLog(answerer, log, about);
   try {

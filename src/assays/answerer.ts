@@ -1,7 +1,7 @@
 /**
  * Whatever answers prompts: a GGUF model, a server, a script. Assays of behaviour ask this and nothing else.
  */
-import type { Endpoint } from "../endpoints/endpoint.js";
+import { type Endpoint, isEndpoint } from "../endpoints/endpoint.js";
 import type { GenerateOptions, RunOptions } from "../engine/request.js";
 import { modelIdentity } from "../model/identity.js";
 import type { Model } from "../model/model.js";
@@ -53,6 +53,27 @@ export interface Answerer {
   answer(prompts: readonly PromptParts[], options?: RunOptions): Promise<Answers>;
   /** Where its answers come from, for results. */
   provenance(notes: Provenance["notes"]): Provenance;
+}
+
+/** What an assay of behaviour can be given: a model answers greedily with room for 256 tokens; `fromModel` has more to choose. */
+export type Asked = Answerer | Model | Endpoint;
+
+/**
+ * Anything that answers as an answerer.
+ *
+ * @param where for the error: the assay that was asked
+ * @throws where it is neither a model, a server nor an answerer
+ */
+export function asAnswerer(asked: Asked, where: string): Answerer {
+  if (typeof asked === "object" && asked !== null) {
+    if ("answer" in asked && "decoding" in asked) return asked;
+    if (isEndpoint(asked)) return fromEndpoint(asked);
+    if ("evaluate" in asked && "info" in asked) return fromModel(asked);
+  }
+  const given = asked === null ? "null" : typeof asked === "string" ? JSON.stringify(asked) : typeof asked;
+  throw new Error(
+    `${where}: ${given} cannot be asked; expected a model (await open("tally-400k")), a server (openEndpoint(...)) or an answerer`,
+  );
 }
 
 /** How a model answers: decoding, and its name in results. */

@@ -29,7 +29,7 @@ export interface CollapseShape {
  * Sharpness of a collapse from a dense sweep: a change-point with its interval against a smooth alternative.
  *
  * @example
- * const sweep = await denseSweep(fromModel(model), { to: 128 });
+ * const sweep = await denseSweep(model, { to: 128 });
  * collapseShape(sweep.model, sweep.trials).said // "tally-400k: a step at 129.5 [129.5, 129.5]; 10-90 % width [0, 4.5] items at 95 %"
  */
 export function collapseShape(

@@ -9,7 +9,7 @@ import type { Provenance } from "../store/provenance.js";
 import { type CountTask, countingTask } from "../tasks/count-task.js";
 import { type FormatRow, formatTable } from "../tasks/format-class.js";
 import { type LogOptions, useLog } from "./answer-log.js";
-import { type Answerer, firstBeyondContext, isContextError } from "./answerer.js";
+import { type Answerer, type Asked, firstBeyondContext, isContextError } from "./answerer.js";
 import { type LadderOptions, type LadderResult, ladder, type Tier } from "./ladder.js";
 import { type CountTrial, readTrial } from "./trial.js";
 
@@ -57,13 +57,13 @@ export interface CapacityCost {
  *
  * @example
  * const model = await open("tally-400k");
- * const capacity = await countingCapacity(fromModel(model), { seed: 1, onTier: console.log });
+ * const capacity = await countingCapacity(model, { seed: 1, onTier: console.log });
  * capacity.label // "64", with capacity.bracket, capacity.tiers and capacity.trials behind it
  */
-export async function countingCapacity(answerer: Answerer, options: CapacityOptions = {}): Promise<Capacity> {
+export async function countingCapacity(asked: Asked, options: CapacityOptions = {}): Promise<Capacity> {
   const { log, ...climbing } = options;
   const about = { assay: "counting capacity", seed: options.seed ?? 1 };
-  return useLog(answerer, log === undefined ? {} : { log }, about, (subject) => climb(subject, climbing));
+  return useLog(asked, log === undefined ? {} : { log }, about, (subject) => climb(subject, climbing));
 }
 
 async function climb(answerer: Answerer, options: Omit<CapacityOptions, "log">): Promise<Capacity> {

@@ -8,7 +8,7 @@ import type { Provenance } from "../store/provenance.js";
 import { checkShard, ownsUnit, type Shard, shardNote } from "../store/shard.js";
 import { type CountTask, countingTask } from "../tasks/count-task.js";
 import { type LogOptions, useLog } from "./answer-log.js";
-import { type Answerer, type Answers, firstBeyondContext } from "./answerer.js";
+import { type Answerer, type Answers, type Asked, firstBeyondContext } from "./answerer.js";
 import { type Answered, type LadderOptions, type LadderResult, ladder } from "./ladder.js";
 import { type CountTrial, readTrial } from "./trial.js";
 
@@ -58,17 +58,17 @@ export interface Boundary {
  * Asks every count from `from` (default 1) to `to`. Counts beyond the model's context end the sweep, and `stopped` says so.
  *
  * @example
- * const sweep = await denseSweep(fromModel(model), { to: 128 });
+ * const sweep = await denseSweep(model, { to: 128 });
  * sweep.boundary.exactTo // 61
  */
-export async function denseSweep(answerer: Answerer, options: SweepOptions): Promise<Sweep> {
+export async function denseSweep(asked: Asked, options: SweepOptions): Promise<Sweep> {
   const { from = 1, to, step = 1, trials = 1, batch = 64 } = options;
   for (const [name, value] of Object.entries({ from, to, step, trials, batch }))
     if (!Number.isSafeInteger(value) || value < 1)
       throw new Error(`denseSweep: ${name} ${value}; expected a whole number from 1`);
   if (to < from) throw new Error(`denseSweep: from ${from} to ${to}; expected from <= to`);
   checkShard("denseSweep", options.shard, options.log);
-  return useLog(answerer, options, { assay: "dense sweep" }, (subject) => sweep(subject, options));
+  return useLog(asked, options, { assay: "dense sweep" }, (subject) => sweep(subject, options));
 }
 
 async function sweep(answerer: Answerer, options: SweepOptions): Promise<Sweep> {

@@ -23,7 +23,7 @@ import {
 import { type FormatClass, formatClass } from "../tasks/format-class.js";
 import type { Question } from "../tasks/question-set.js";
 import { type LogOptions, useLog } from "./answer-log.js";
-import { type Answer, type Answerer, firstBeyondContext } from "./answerer.js";
+import { type Answer, type Answerer, type Asked, firstBeyondContext } from "./answerer.js";
 
 /** Questions, counts and controls of a dual-task run. */
 export interface DualTaskOptions extends RunOptions, LogOptions {
@@ -117,14 +117,14 @@ export interface DualTaskResult {
  *
  * All prompts are one batch; with a log, those of one count are.
  */
-export async function dualTask(answerer: Answerer, options: DualTaskOptions): Promise<DualTaskResult> {
+export async function dualTask(asked: Asked, options: DualTaskOptions): Promise<DualTaskResult> {
   const { questions, counts = DEFAULT_COUNTS, trials = 6, seed = 1 } = options;
   if (questions.length === 0 || counts.length === 0 || !(trials >= 1))
     throw new Error(
       `dualTask: ${questions.length} questions, ${counts.length} counts, ${trials} trials; expected at least one of each`,
     );
   checkShard("dualTask", options.shard, options.log);
-  return useLog(answerer, options, { assay: "dual task", seed }, (subject) => askAll(subject, options));
+  return useLog(asked, options, { assay: "dual task", seed }, (subject) => askAll(subject, options));
 }
 
 const DEFAULT_COUNTS = [32, 48, 64, 80, 96];

@@ -9,7 +9,7 @@ import { checkShard, ownsUnit, type Shard } from "../store/shard.js";
 import { countingTask } from "../tasks/count-task.js";
 import type { CountingOptions } from "../tasks/counting.js";
 import { itemTokens, type Tokenizer } from "../tasks/item-tokens.js";
-import type { Answerer } from "./answerer.js";
+import type { Asked } from "./answerer.js";
 import { type Capacity, type CapacityOptions, countingCapacity } from "./counting-capacity.js";
 
 /** Items and delimiters whose combinations are measured. */
@@ -46,9 +46,9 @@ export interface MotifCapacity {
  * the same counts.
  *
  * @example
- * const rows = await motifCapacities(fromModel(model), { items: ["a", "#"], delimiters: [", ", "\n"] });
+ * const rows = await motifCapacities(model, { items: ["a", "#"], delimiters: [", ", "\n"] });
  */
-export async function motifCapacities(answerer: Answerer, options: MotifOptions): Promise<MotifCapacity[]> {
+export async function motifCapacities(asked: Asked, options: MotifOptions): Promise<MotifCapacity[]> {
   const { items, delimiters, counting, tokenizer, onMotif, shard, ...ladder } = options;
   if (items.length === 0 || delimiters.length === 0)
     throw new Error(
@@ -63,7 +63,7 @@ export async function motifCapacities(answerer: Answerer, options: MotifOptions)
   const tokens = tokenizer && (await itemTokens([tokenizer], { motifs, counts: [16, 64] }));
   const rows: MotifCapacity[] = [];
   for (const [i, motif] of motifs.entries()) {
-    const result = await countingCapacity(answerer, {
+    const result = await countingCapacity(asked, {
       ...ladder,
       task: countingTask({ ...counting, ...motif }),
     });

@@ -1,7 +1,7 @@
 /** Ladders of one model over several seeds: what its capacity owes to the targets it happened to be asked. */
 import type { RandomKey } from "../stats/random.js";
 import { checkShard, ownsUnit, type Shard } from "../store/shard.js";
-import type { Answerer } from "./answerer.js";
+import type { Asked } from "./answerer.js";
 import { type Capacity, type CapacityOptions, countingCapacity } from "./counting-capacity.js";
 
 /** The ladder's options, and the seeds it is run with. */
@@ -15,14 +15,14 @@ export interface SeededOptions extends Omit<CapacityOptions, "seed"> {
 /**
  * A ladder for each seed, in their order.
  *
- * @example capacitySpread(await seededCapacities(fromModel(model), { seeds: [1, 2, 3], log: "runs/seeds.jsonl" })).median
+ * @example capacitySpread(await seededCapacities(model, { seeds: [1, 2, 3], log: "runs/seeds.jsonl" })).median
  */
-export async function seededCapacities(answerer: Answerer, options: SeededOptions): Promise<Capacity[]> {
+export async function seededCapacities(asked: Asked, options: SeededOptions): Promise<Capacity[]> {
   const { seeds, shard, ...ladder } = options;
   if (seeds.length === 0) throw new Error("seededCapacities: no seeds; expected at least one");
   checkShard("seededCapacities", shard, options.log);
   const found: Capacity[] = [];
   for (const [i, seed] of seeds.entries())
-    if (ownsUnit(shard, i)) found.push(await countingCapacity(answerer, { ...ladder, seed }));
+    if (ownsUnit(shard, i)) found.push(await countingCapacity(asked, { ...ladder, seed }));
   return found;
 }
