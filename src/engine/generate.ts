@@ -30,6 +30,8 @@ import { type PlacedRequest, placeRequest } from "./validate.js";
 
 /** KV cache given to one group, in bytes. */
 const GROUP_BYTES = 512e6;
+/** Unshared prompt tokens that a group may have in any case: below that the decode itself is what costs. */
+const OWN_CELLS = 512;
 
 interface Sequence {
   readonly index: number;
@@ -71,9 +73,10 @@ export async function generate(
     sequences.reduce((sum, { placed }) => sum + placed.tokens.length, 0),
     "generating",
   );
+  const unshared = options.mode === "batch";
   const alone = options.mode === "alone" || !core.model.branches;
-  for (const group of alone ? sequences.map((one) => [one]) : groupsOf(core, sequences, settings.maxTokens)) {
-    await generateGroup(core, group, settings, run, options.mode === "batch");
+  for (const group of alone ? sequences.map((one) => [one]) : groupsOf(core, sequences, settings, unshared)) {
+    await generateGroup(core, group, settings, run, unshared);
   }
   return {
     generations: sequences.map((sequence) => toGeneration(core, sequence)),
@@ -117,21 +120,42 @@ function placeForGeneration(core: Core, request: GenerationRequest, index: numbe
   return placed;
 }
 
-/** Consecutive requests that fit the sequence ids and the memory of a group, all with the room they may need. */
-function groupsOf(core: Core, sequences: readonly Sequence[], maxTokens: number): Sequence[][] {
-  const cellBytes = core.info.kvBytesPerToken;
+/**
+ * Consecutive requests that fit the sequence ids and the memory of a group, all with the room they may need, and whose own prompt tokens
+ * (not shared: those behind an edit) are few enough. A token is weighed against every cell of the cache before those of
+ * other sequences are masked, and past a point that costs more than the weights do.
+ */
+function groupsOf(
+  core: Core,
+  sequences: readonly Sequence[],
+  { maxTokens }: Settings,
+  unshared: boolean,
+): Sequence[][] {
+  const { kvBytesPerToken, parameters, width, layers, settings } = core.info;
+  // Measured on CPUs; a GPU would rather have large batches.
+  const mostOwn =
+    settings.gpuLayers > 0
+      ? Number.POSITIVE_INFINITY
+      : Math.max(OWN_CELLS, parameters / (8 * width * layers));
   const groups: Sequence[][] = [];
   let group: Sequence[] = [];
-  let cells = 0;
+  let [cells, own] = [0, 0];
   for (const sequence of sequences) {
-    const needed = sequence.placed.tokens.length + maxTokens;
-    if (group.length > 0 && (group.length >= MAX_LEAVES || (cells + needed) * cellBytes > GROUP_BYTES)) {
+    const { tokens, privateFrom } = sequence.placed;
+    const needed = tokens.length + maxTokens;
+    const ownTokens = unshared ? tokens.length : Math.max(0, tokens.length - privateFrom);
+    const full =
+      group.length >= MAX_LEAVES ||
+      (cells + needed) * kvBytesPerToken > GROUP_BYTES ||
+      (ownTokens > 0 && own + ownTokens > mostOwn);
+    if (group.length > 0 && full) {
       groups.push(group);
       group = [];
-      cells = 0;
+      [cells, own] = [0, 0];
     }
     group.push(sequence);
     cells += needed;
+    own += ownTokens;
   }
   if (group.length > 0) groups.push(group);
   return groups;

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { residPost } from "../../src/engine/hooks.js";
 import type { InlineEngine } from "../../src/engine/inline.js";
+import type { GenerationBatch } from "../../src/engine/request.js";
 import { openFixture, randomTokens } from "./models.js";
+
+/** Generated tokens that were evaluated: of each answer all but the last. */
+const generated = ({ generations }: GenerationBatch) =>
+  generations.reduce((sum, { tokens }) => sum + Math.max(0, tokens.length - 1), 0);
 
 describe("generate", () => {
   let engine: InlineEngine;
@@ -36,6 +42,27 @@ describe("generate", () => {
     // The last two are the first two once more.
     expect(together.generations[300]!.tokens).toEqual(together.generations[0]!.tokens);
     expect(together.stats.tokensEvaluated).toBeLessThan(together.stats.tokensAsked);
+  });
+
+  it("edited prompts, whose tokens are their own, go in small groups; shared ones stay together", async () => {
+    const tokens = randomTokens(engine, 60, 5);
+    const edited = Array.from({ length: 40 }, (_, i) => ({
+      tokens,
+      edits: [{ hook: residPost(0), positions: [2], op: { type: "scale" as const, factor: 1 + i / 10 } }],
+    }));
+    const options = { maxTokens: 3 };
+    const together = await engine.generate(edited, options);
+    const alone = await engine.generate(edited, { ...options, mode: "alone" });
+    expect(together.generations.map((one) => [...one.tokens])).toEqual(
+      alone.generations.map((one) => [...one.tokens]),
+    );
+    // 58 tokens each of their own: at most 8 prompts in a group, so five groups read the two shared tokens once each.
+    expect(together.stats.tokensEvaluated).toBe(5 * 2 + 40 * 58 + generated(together));
+    const plain = await engine.generate(
+      edited.map(() => ({ tokens })),
+      options,
+    );
+    expect(plain.stats.tokensEvaluated).toBe(60 + generated(plain));
   });
 
   it("stops at a token, at a string and at the limit, and says which", async () => {
