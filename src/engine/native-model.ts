@@ -1,5 +1,6 @@
 /** A GGUF loaded by llama.cpp: its weights, its numbers and its vocabulary. */
 import type { EngineInfo } from "./engine.js";
+import { forgetMapping } from "./forget-mapping.js";
 import { checkGguf } from "./gguf.js";
 import type { GgufTensor } from "./gguf-sections.js";
 import type { Library, Pointer } from "./library.js";
@@ -63,6 +64,7 @@ export function loadModel(library: Library, path: string, options: LoadOptions):
       `open: llama.cpp could not load ${path}; its own message is above or in the engine's log`,
     );
   }
+  forgetMapping(path);
   if (llama.llama_model_has_encoder(pointer)) {
     llama.llama_model_free(pointer);
     throw new Error(`open: ${path} is an encoder model; countlens opens decoders`);
