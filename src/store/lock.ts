@@ -1,6 +1,6 @@
 /** One process at a time: a lock file beside what it protects. */
 import { readFileSync, readlinkSync, rmSync } from "node:fs";
-import { link, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { link, open, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -144,12 +144,10 @@ async function take(path: string): Promise<boolean> {
   if (heldHere.has(path)) return false;
   // Written elsewhere and linked, so that nobody ever sees a lock without its holder in it.
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-  const file = await open(draft, "wx");
   try {
     const { pid } = process;
     const holder = { pid, host: hostname(), machine: machine(), began: beganAt(pid), time: Date.now() };
-    await file.writeFile(JSON.stringify(holder));
-    await file.close();
+    await writeFile(draft, JSON.stringify(holder), { flag: "wx" });
     await link(draft, path);
     return true;
   } catch (error) {
@@ -164,13 +162,13 @@ async function take(path: string): Promise<boolean> {
 
 /** File systems without hard links (FAT, some network folders). */
 async function takeWithoutLinks(path: string, draft: string): Promise<boolean> {
+  const text = await readFile(draft);
   try {
-    const file = await open(path, "wx");
-    await file.writeFile(await readFile(draft));
-    await file.close();
+    await writeFile(path, text, { flag: "wx" });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    await rm(path, { force: true }); // ours, and cut short
     throw error;
   }
 }

@@ -25,9 +25,7 @@ export async function openRunLogFile(path: string): Promise<RunLogFile> {
       throw error;
     });
   } catch (error) {
-    throw new Error(
-      `run log: ${path} cannot be opened (${codeOf(error)}); give a file in a folder that can be written`,
-    );
+    throw cannotOpen(path, error);
   }
   try {
     const { lines, good, tail } = await readLines(file, path);
@@ -56,7 +54,7 @@ export async function openRunLogFile(path: string): Promise<RunLogFile> {
           // Cutting a file needs no room, so this works on a full disk too.
           await file.truncate(end).catch(() => undefined);
           const code = codeOf(error);
-          const why = FULL.has(code) ? "; the disk, or what you may use of it, is full" : "";
+          const why = FULL.has(code) ? `; ${NO_ROOM}` : "";
           throw new Error(
             `run log: ${path} cannot be written (${code})${why}; everything logged before is safe in it: ` +
               "make room and run again",
@@ -72,6 +70,16 @@ export async function openRunLogFile(path: string): Promise<RunLogFile> {
 }
 
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+const NO_ROOM = "the disk, or what you may use of it, is full";
+
+/** What is said of a log that cannot be opened, or whose lock cannot be taken. */
+export function cannotOpen(path: string, error: unknown): Error {
+  const code = codeOf(error);
+  const next = FULL.has(code)
+    ? `${NO_ROOM}: make room and run again`
+    : "give a file in a folder that can be written";
+  return new Error(`run log: ${path} cannot be opened (${code}); ${next}`);
+}
 
 /** Reads a run log without changing it: a last line that was cut short is left out. */
 export async function readRunLog(path: string): Promise<RunLine[]> {

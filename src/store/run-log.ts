@@ -13,7 +13,7 @@ import { dirname, resolve } from "node:path";
 import { contentKey } from "./content-key.js";
 import { type HeldLock, tryLock } from "./lock.js";
 import type { Json } from "./provenance.js";
-import { openRunLogFile, type RunLogFile } from "./run-log-file.js";
+import { cannotOpen, openRunLogFile, type RunLogFile } from "./run-log-file.js";
 import type { RunLine } from "./run-log-line.js";
 
 /** What is asked of a log at once, and how it is computed. */
@@ -110,10 +110,7 @@ async function lockFor(full: string, path: string): Promise<HeldLock> {
     await mkdir(dirname(full), { recursive: true });
     lock = await tryLock(`${full}.lock`);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new Error(
-      `run log: ${path} cannot be opened (${code}); give a file in a folder that can be written`,
-    );
+    throw cannotOpen(path, error);
   }
   if (lock.held) return lock;
   const seconds = Math.max(0, Math.round((Date.now() - lock.alive) / 1000));

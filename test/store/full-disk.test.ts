@@ -15,11 +15,12 @@ const mayMount =
 
 /** Runs a program with a file system of 1.5 MB at `folder`; what it prints last is JSON. */
 function onSmallDisk<T>(code: string): T {
-  const program = join(mkdtempSync(join(tmpdir(), "countlens-program-")), "program.mjs");
+  const program = join(mkdtempSync(join(tmpdir(), "countlens-program-")), "program.mjs"); // outside the small disk
   // Fills what is left, and gives the room back.
   const helpers = `import { rmSync, writeFileSync } from "node:fs";
-    const fill = () => { for (let size = 2 ** 20, n = 0; size >= 1; ) try { writeFileSync("${folder}/filler-" + n++, Buffer.alloc(size)); } catch { size = Math.floor(size / 2); } };
-    const free = () => { for (let n = 0; n < 200; n++) rmSync("${folder}/filler-" + n, { force: true }); };`;
+    let n = 0;
+    const fill = () => { for (let size = 2 ** 20; size >= 1; ) try { writeFileSync("${folder}/filler-" + n++, Buffer.alloc(size)); } catch { size = Math.floor(size / 2); } };
+    const free = () => { while (n > 0) rmSync("${folder}/filler-" + --n, { force: true }); };`;
   writeFileSync(program, `${helpers}\n${code}`);
   const command = `${mount} ${folder} && exec ${process.execPath} ${program}`;
   const out = execFileSync("unshare", ["-rm", "bash", "-c", command], {
@@ -31,16 +32,21 @@ function onSmallDisk<T>(code: string): T {
 
 describe.skipIf(!mayMount)("a disk that is full (skipped where a file system cannot be mounted)", () => {
   it("a log: a clear error, everything before is there, and with room the run goes on to the same end", () => {
-    const found = onSmallDisk<{ error: string; kept: number; whole: boolean; same: boolean }>(`
+    const found = onSmallDisk<{ error: string; later: string; kept: number; whole: boolean; same: boolean }>(`
       import { readFileSync } from "node:fs";
-      import { assays, open, tasks } from ${JSON.stringify(build)};
+      import { assays, open, openRunLog, tasks } from ${JSON.stringify(build)};
       const model = await open("tally-25k", { isolated: false, threads: 1 });
       const log = ${JSON.stringify(join(folder, "runs.jsonl"))};
       const run = (more) => assays.zeroErrorHorizon(model, tasks.multiplication(), { upTo: 12, wholeGrid: true, ...more });
       await run({ log, upTo: 5 });
+      // One run opens its log before the disk is full, one afterwards.
+      const opened = await openRunLog(log);
       fill();
-      let error = "";
-      await run({ log }).catch((thrown) => { error = thrown.message; });
+      const said = (thrown) => thrown.message;
+      const error = await run({ log: opened }).catch(said);
+      await opened.close();
+      fill();
+      const later = await run({ log }).catch(said);
       const lines = readFileSync(log, "utf8").split("\\n");
       const kept = lines.length - 1;
       const whole = lines.at(-1) === "" && lines.slice(0, -1).every((line) => JSON.parse(line));
@@ -49,9 +55,12 @@ describe.skipIf(!mayMount)("a disk that is full (skipped where a file system can
       const resumed = await run({ log });
       const plain = await run({});
       await model.close();
-      console.log(JSON.stringify({ error, kept, whole, same: trials(resumed) === trials(plain) && resumed.accuracy === plain.accuracy }));`);
+      console.log(JSON.stringify({ error, later, kept, whole, same: trials(resumed) === trials(plain) && resumed.accuracy === plain.accuracy }));`);
     expect(found.error).toMatch(
       /runs.jsonl cannot be written \(ENOSPC\); the disk, .*is full; everything logged before is safe/,
+    );
+    expect(found.later).toMatch(
+      /runs.jsonl cannot be opened \(ENOSPC\); the disk, .*is full: make room and run again/,
     );
     expect(found).toMatchObject({ whole: true, same: true });
     expect(found.kept).toBeGreaterThanOrEqual(25);
@@ -72,9 +81,8 @@ describe.skipIf(!mayMount)("a disk that is full (skipped where a file system can
       const said = (thrown) => thrown.message;
       await captureActivations(model, requests(1), options);
       const refused = await captureActivations(model, requests(400), options).catch(said);
-      let n = 0;
-      let shards = 0;
-      const error = await captureActivations(model, requests(100), { ...options, onProgress: () => { if (++n === 2) fill(); } }).catch(said);
+      let calls = 0;
+      const error = await captureActivations(model, requests(100), { ...options, onProgress: () => { if (++calls === 2) fill(); } }).catch(said);
       free();
       const set = await captureActivations(model, requests(100), options);
       await set.verify();
