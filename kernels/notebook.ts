@@ -63,7 +63,8 @@ export function readOrder(argv: readonly string[]): Order {
       i++;
     }
     if (value === undefined) throw new Error(`notebook: --${token.name} has no value; give it one`);
-    if (token.name === "save" || token.name === "figures" || token.name === "timeout") given.set(token.name, value);
+    if (token.name === "save" || token.name === "figures" || token.name === "timeout")
+      given.set(token.name, value);
     else if (token.name === "set") {
       const equals = value.indexOf("=");
       if (equals < 1) throw new Error(`notebook: --set ${value}; expected name=value`);
