@@ -50,15 +50,17 @@ export class Outbox {
 
   /** Puts the large arrays of an evaluation into a file. */
   pack(evaluation: Evaluation): Parcel {
-    const file = this.#kept ?? join(this.folder, `tensors-${this.#made++}`);
-    const parcel = pack(evaluation, file, this.#kept !== undefined);
-    if (parcel.file !== undefined) this.#kept = undefined;
+    const kept = this.#kept;
+    this.#kept = undefined; // not to be tried again should this fail
+    const parcel = pack(evaluation, kept ?? join(this.folder, `tensors-${this.#made++}`), kept !== undefined);
+    if (parcel.file === undefined) this.#kept = kept;
     return parcel;
   }
 
   /** The reader is done with `file`. */
   takeBack(file: string): void {
-    if (this.#kept === undefined && statSync(file).size <= KEEP_BYTES) this.#kept = file;
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? Number.POSITIVE_INFINITY;
+    if (this.#kept === undefined && size <= KEEP_BYTES) this.#kept = file;
     else rmSync(file, { force: true });
   }
 }
