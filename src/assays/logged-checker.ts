@@ -12,9 +12,9 @@ import { type RunLog, trialKey } from "../store/run-log.js";
 import { ownsUnit, type Shard } from "../store/shard.js";
 import type { Item, Task } from "../tasks/task.js";
 import type { Template } from "../tasks/template.js";
+import type { HorizonOptions, Subject } from "./horizon-options.js";
 import type { Checker } from "./horizon-search.js";
 import type { Check } from "./verification/check.js";
-import type { HorizonOptions, Subject } from "./zero-error-horizon.js";
 
 /** Instances a block, of a model: sharing prefixes within blocks only costs about 6 % more tokens. */
 const MODEL_BLOCK = 128;

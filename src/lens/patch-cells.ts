@@ -13,7 +13,7 @@ import {
   type EditedCell,
   editedAnswers,
 } from "./edited-answers.js";
-import type { PatchCountsOptions, PatchedCount, UnpatchedCount } from "./patch-counts.js";
+import type { PatchCountsOptions, PatchedCount, UnpatchedCount } from "./patch-options.js";
 import { derangement, donorRows, onlyHead, randomShift } from "./patch-rows.js";
 import { type PatchPositions, positionRuns } from "./position-sets.js";
 

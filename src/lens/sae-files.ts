@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { readNpz } from "../store/npz.js";
 import { projectRoot } from "../store/project-root.js";
 import { readSafetensors, readSafetensorsHeader } from "../store/safetensors.js";
-import { checkedSae, type Sae } from "./sae.js";
+import { checkedSae, type LoadSaeOptions, type Sae } from "./sae.js";
 import { hookFromName, hookFromPath } from "./sae-hook.js";
 import { readSaeLens } from "./sae-lens-form.js";
 import { type Arrays, floats, matrix } from "./sae-tensors.js";
@@ -22,15 +22,6 @@ function shippedSae(name: string): string {
 }
 
 const PARTS = ["w_enc", "w_dec", "b_enc", "b_dec", "threshold"];
-
-/** What a file does not say of itself. */
-export interface LoadSaeOptions {
-  /**
-   * Factor on the input, for SAEs trained on scaled activations whose file does not hold the factor (SAELens'
-   * `expected_average_only_in`): sqrt(d_model) / mean length of the training activations. Default 1.
-   */
-  readonly inputScale?: number;
-}
 
 /**
  * Loads an SAE from a path, or the one that ships with an organism by its name. The form is found by looking:

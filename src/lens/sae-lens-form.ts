@@ -2,8 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { readSafetensors } from "../store/safetensors.js";
-import { checkedSae, type Sae } from "./sae.js";
-import type { LoadSaeOptions } from "./sae-files.js";
+import { checkedSae, type LoadSaeOptions, type Sae } from "./sae.js";
 import { hookFromName } from "./sae-hook.js";
 import { type Arrays, floats, matrix } from "./sae-tensors.js";
 

@@ -80,3 +80,12 @@ export function checkedSae(sae: Sae, what: string): Sae {
     throw new Error(`${what}: inputScale ${sae.inputScale}; expected a number above 0`);
   return sae;
 }
+
+/** What a file does not say of itself. */
+export interface LoadSaeOptions {
+  /**
+   * Factor on the input, for SAEs trained on scaled activations whose file does not hold the factor (SAELens'
+   * `expected_average_only_in`): sqrt(d_model) / mean length of the training activations. Default 1.
+   */
+  readonly inputScale?: number;
+}

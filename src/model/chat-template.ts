@@ -1,6 +1,6 @@
 /** Chat templates: the Jinja source in a GGUF, rendered. */
 import { Template } from "@huggingface/jinja";
-import type { PromptParts } from "./prompt.js";
+import type { PromptParts } from "./prompt-parts.js";
 
 export interface Rendered {
   readonly text: string;

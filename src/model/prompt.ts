@@ -1,16 +1,9 @@
 /** A prompt as the model sees it: tokens, the text they came from, and named spans. */
 import type { Engine } from "../engine/engine.js";
 import type { Render, Rendered } from "./chat-template.js";
+import type { PromptParts } from "./prompt-parts.js";
 
-/** What goes into a chat turn. */
-export interface PromptParts {
-  readonly system?: string;
-  readonly user: string;
-  /** Text that the assistant's turn already begins with. */
-  readonly assistant?: string;
-  /** Character ranges of `user` that deserve a name, as [start, end) pairs: `{ items: [[60, 61], [63, 64]] }`. */
-  readonly spans?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
-}
+export type { PromptParts } from "./prompt-parts.js";
 
 /**
  * A rendered and tokenised prompt with named token positions. It shows itself as a cell's last expression.

@@ -1,4 +1,4 @@
-import type { CorpusCounts } from "./corpus-counts.js";
+import type { CorpusCounts } from "./corpus-result.js";
 
 /**
  * Adds up counts of different shards: the parts of a job array give what one run over all shards gives, to the byte of its
