@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { type CommandOutput, runAsCommand } from "../src/store/command.js";
 import { projectRoot } from "../src/store/project-root.js";
-import { runAsCommand } from "./command.js";
 
 const usage = `npm run lab [-- options]
 
@@ -84,7 +84,7 @@ export function labArguments(root: string, options: LabOptions): string[] {
   ];
 }
 
-async function labCommand(argv: readonly string[]): Promise<number> {
+async function labCommand(argv: readonly string[], out: CommandOutput): Promise<number> {
   const { values } = parseArgs({
     args: [...argv],
     options: {
@@ -94,15 +94,18 @@ async function labCommand(argv: readonly string[]): Promise<number> {
       help: { type: "boolean" },
     },
   });
-  if (values.help) throw new Error(usage);
+  if (values.help) {
+    out.line(usage);
+    return 0;
+  }
   const { port } = values;
   if (port !== undefined && !(Number(port) > 0 && Number(port) < 65_536)) {
     throw new Error(`lab: --port ${port}; expected 1 to 65535`);
   }
   const root = projectRoot();
-  installLab((line) => console.log(line), root);
+  installLab((line) => out.line(line), root);
   if (values["install-only"]) {
-    console.log(`lab: ready; npm run lab starts it`);
+    out.line(`lab: ready; npm run lab starts it`);
     return 0;
   }
   const options = { browser: !values["no-browser"], ...(port === undefined ? {} : { port }) };
@@ -110,7 +113,7 @@ async function labCommand(argv: readonly string[]): Promise<number> {
     stdio: "inherit",
     cwd: root,
   });
-  // Jupyter asks on Ctrl-C whether to stop; this process waits for its answer.
+  // Jupyter asks on Ctrl-C whether to stop, and may be told no, more than once; this process waits for its answer.
   process.on("SIGINT", () => undefined);
   return new Promise((resolve, reject) => {
     server.once("error", reject);

@@ -2,9 +2,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { type CommandOutput, runAsCommand } from "../src/store/command.js";
 import { projectRoot } from "../src/store/project-root.js";
 import { plainTraceback } from "./cell-error.js";
-import { runAsCommand } from "./command.js";
 import {
   findNotebook,
   notebookText,
@@ -42,7 +42,7 @@ export function readOrder(argv: readonly string[]): Order {
     strict: false,
     allowPositionals: true,
     tokens: true,
-    options: { list: { type: "boolean" }, quiet: { type: "boolean" }, help: { type: "boolean" } },
+    options: { list: { type: "boolean" }, quiet: { type: "boolean" } },
   });
   const names: string[] = [];
   const given = new Map<string, string>();
@@ -51,7 +51,7 @@ export function readOrder(argv: readonly string[]): Order {
     const token = tokens[i]!;
     if (token.kind === "positional") names.push(token.value);
     if (token.kind !== "option") continue;
-    if (token.name === "list" || token.name === "quiet" || token.name === "help") {
+    if (token.name === "list" || token.name === "quiet") {
       given.set(token.name, "true");
       continue;
     }
@@ -71,7 +71,7 @@ export function readOrder(argv: readonly string[]): Order {
       parameters[value.slice(0, equals)] = parameterValue(value.slice(equals + 1));
     } else parameters[token.name] = parameterValue(value);
   }
-  if (given.has("help") || names.length !== 1) throw new Error(usage);
+  if (names.length !== 1) throw new Error(usage);
   const timeout = Number(given.get("timeout") ?? 3600);
   if (!(timeout >= 0))
     throw new Error(`notebook: --timeout ${given.get("timeout")}; expected seconds, 0 or more`);
@@ -95,25 +95,31 @@ function parameterValue(text: string): unknown {
 }
 
 /** Runs what the command line asks for; returns the exit code. */
-export async function notebookCommand(argv: readonly string[]): Promise<number> {
+export async function notebookCommand(
+  argv: readonly string[],
+  out: CommandOutput,
+  signal?: AbortSignal,
+): Promise<number> {
+  if (argv.includes("--help")) {
+    out.line(usage);
+    return 0;
+  }
   const order = readOrder(argv);
+  const say = (line: string) => (order.quiet ? undefined : out.line(line));
   const path = findNotebook(order.name, join(projectRoot(), "notebooks"));
   if (order.list) {
-    console.log(parameterNames(readNotebook(path)).let.join("\n"));
+    out.line(parameterNames(readNotebook(path)).let.join("\n"));
     return 0;
   }
   const name = basename(path, ".ipynb");
-  const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort());
   const folder = order.figures === undefined ? undefined : resolve(order.figures);
   const run = await runNotebook(path, {
     ...(folder !== undefined && { env: { COUNTLENS_REPORT: folder, COUNTLENS_NOTEBOOK: name } }),
     parameters: order.parameters,
     cellTimeout: order.timeout,
-    signal: stop.signal,
+    ...(signal && { signal }),
     onCell({ cell, cells, state, seconds }) {
-      if (!order.quiet && state === "ended")
-        console.log(`${name}: cell ${cell}/${cells}  ${seconds.toFixed(1)} s`);
+      if (state === "ended") say(`${name}: cell ${cell}/${cells}  ${seconds.toFixed(1)} s`);
     },
     onOutput({ stream, text }) {
       if (!order.quiet) process[stream].write(text);
@@ -123,15 +129,15 @@ export async function notebookCommand(argv: readonly string[]): Promise<number> 
     const file = resolve(order.save);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, notebookText(run.notebook));
-    if (!order.quiet) console.log(`written: ${file}`);
+    say(`written: ${file}`);
   }
-  if (folder !== undefined && !order.quiet) console.log(`figures: ${join(folder, "figures")}`);
+  if (folder !== undefined) say(`figures: ${join(folder, "figures")}`);
   if (run.failure) {
-    console.error(failureLine(run.failure));
-    console.error(plainTraceback(run.failure.error));
+    out.error(failureLine(run.failure));
+    out.error(plainTraceback(run.failure.error));
     return 1;
   }
-  if (!order.quiet) console.log(`${name}: done in ${run.seconds.toFixed(1)} s`);
+  say(`${name}: done in ${run.seconds.toFixed(1)} s`);
   return 0;
 }
 

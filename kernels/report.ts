@@ -6,9 +6,9 @@ import { basename, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type ReportEntry, readRegistry } from "../src/figures/registry.js";
 import { type ReportNotebook, writeReport } from "../src/figures/report-page.js";
+import { type CommandOutput, runAsCommand } from "../src/store/command.js";
 import { projectRoot } from "../src/store/project-root.js";
 import { plainTraceback } from "./cell-error.js";
-import { runAsCommand } from "./command.js";
 import { findNotebook, notebookFiles, notebookText, readNotebook } from "./notebook-file.js";
 import { failureLine, type NotebookRun, runNotebook } from "./run-notebook.js";
 
@@ -26,7 +26,7 @@ export interface ReportOrder {
   /** Notebooks that run at the same time. */
   readonly jobs: number;
   readonly signal?: AbortSignal;
-  readonly log: (line: string) => void;
+  readonly log: (line: string) => unknown;
 }
 
 /** One row of `summary.json`. */
@@ -171,7 +171,11 @@ function gitCommit(root: string): string | undefined {
   }
 }
 
-async function reportCommand(argv: readonly string[]): Promise<number> {
+async function reportCommand(
+  argv: readonly string[],
+  out: CommandOutput,
+  signal: AbortSignal,
+): Promise<number> {
   const { values } = parseArgs({
     args: [...argv],
     options: {
@@ -182,7 +186,10 @@ async function reportCommand(argv: readonly string[]): Promise<number> {
       help: { type: "boolean" },
     },
   });
-  if (values.help) throw new Error(usage);
+  if (values.help) {
+    out.line(usage);
+    return 0;
+  }
   const root = projectRoot();
   const all = join(root, "notebooks");
   const notebooks = values.only?.split(",").map((name) => findNotebook(name, all)) ?? notebookFiles(all);
@@ -192,14 +199,12 @@ async function reportCommand(argv: readonly string[]): Promise<number> {
   if (!(Number.isInteger(jobs) && jobs >= 1))
     throw new Error(`report: --jobs ${values.jobs}; expected 1 or more`);
   const folder = resolve(root, values.out);
-  const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort());
-  const log = (line: string): void => console.log(line);
-  const failures = await makeReport({ notebooks, folder, timeout, jobs, signal: stop.signal, log });
+  const log = (line: string): unknown => out.line(line);
+  const failures = await makeReport({ notebooks, folder, timeout, jobs, signal, log });
   log(`report: ${relative(process.cwd(), join(folder, "index.html"))}`);
-  for (const failure of failures) console.error(`failed: ${failure.split("\n")[0]}`);
-  if (stop.signal.aborted) console.error("stopped; the report holds what had been done");
-  return failures.length > 0 || stop.signal.aborted ? 1 : 0;
+  for (const failure of failures) out.error(`failed: ${failure.split("\n")[0]}`);
+  if (signal.aborted) out.error("stopped; the report holds what had been done");
+  return failures.length > 0 || signal.aborted ? 1 : 0;
 }
 
 runAsCommand(import.meta.url, reportCommand);

@@ -1,21 +1,16 @@
 /** `npm run ask -- --model NAME --system TEXT --user TEXT`: one prompt, greedily and alone, with the margin of every token. */
-import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { open } from "../model/open.js";
+import { type CommandOutput, runAsCommand } from "../store/command.js";
 
 const USAGE = `usage: npm run ask -- --user TEXT [--system TEXT] [--model NAME] [--max-tokens N]
   --model       a path to a GGUF, a name from npm run models -- list, or hf:owner/repo:quant; default tally-400k
   --max-tokens  most tokens of the answer; default 64`;
 
-export interface AskOutput {
-  readonly line: (text: string) => unknown;
-  readonly error: (text: string) => unknown;
-}
-
 /** Runs the command; the answer is the exit code: 0 done, 1 failed, 2 wrong use. */
 export async function askCommand(
   args: readonly string[],
-  out: AskOutput,
+  out: CommandOutput,
   signal?: AbortSignal,
 ): Promise<number> {
   let values: { model?: string; system?: string; user?: string; "max-tokens"?: string; help?: boolean };
@@ -64,17 +59,4 @@ export async function askCommand(
   }
 }
 
-async function main(): Promise<void> {
-  const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort(new Error("interrupted")));
-  process.exitCode = await askCommand(
-    process.argv.slice(2),
-    {
-      line: (text) => process.stdout.write(`${text}\n`),
-      error: (text) => process.stderr.write(`${text}\n`),
-    },
-    stop.signal,
-  );
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) void main();
+runAsCommand(import.meta.url, askCommand);

@@ -1,8 +1,8 @@
 /** `npm run assay -- NAME ...`: an assay from the command line, with a log, whole or one shard of it. */
 import { writeFile } from "node:fs/promises";
-import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { open } from "../model/open.js";
+import { type CommandOutput, runAsCommand } from "../store/command.js";
 import { parseShard } from "../store/shard.js";
 import { taskNamed } from "../tasks/known-tasks.js";
 import { type Answerer, fromModel } from "./answerer.js";
@@ -53,11 +53,6 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof read>["values"];
 
-export interface AssayOutput {
-  readonly line: (text: string) => unknown;
-  readonly error: (text: string) => unknown;
-}
-
 interface Found {
   readonly headline: string;
   readonly result: unknown;
@@ -68,7 +63,7 @@ const ASSAYS = new Set(["horizon", "capacity", "sweep", "motifs"]);
 /** Runs the command; the answer is the exit code: 0 done, 1 failed, 2 wrong use. */
 export async function assayCommand(
   args: readonly string[],
-  out: AssayOutput,
+  out: CommandOutput,
   signal?: AbortSignal,
 ): Promise<number> {
   let parsed: ReturnType<typeof read>;
@@ -217,18 +212,4 @@ function seedsOf(given: string): number[] {
   return seeds;
 }
 
-async function main(): Promise<void> {
-  const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort(new Error("interrupted")));
-  process.once("SIGTERM", () => stop.abort(new Error("ended by the system")));
-  process.exitCode = await assayCommand(
-    process.argv.slice(2),
-    {
-      line: (line) => process.stdout.write(`${line}\n`),
-      error: (line) => process.stderr.write(`${line}\n`),
-    },
-    stop.signal,
-  );
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) void main();
+runAsCommand(import.meta.url, assayCommand);

@@ -1,5 +1,4 @@
 /** `npm run activations -- list | verify [KEY...] | evict KEY... | evict --older-than DAYS | evict --to SIZE`. */
-import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { openActivations } from "./activation-reader.js";
 import {
@@ -10,6 +9,7 @@ import {
   type StoredSet,
   storeFolder,
 } from "./activation-store.js";
+import { type CommandOutput, runAsCommand } from "./command.js";
 
 const USAGE = `usage: npm run activations -- COMMAND
   list                       the captured sets, oldest first, with size and model
@@ -20,13 +20,8 @@ const USAGE = `usage: npm run activations -- COMMAND
 options
   --store FOLDER             default ${storeFolder()}`;
 
-export interface ActivationsOutput {
-  readonly line: (text: string) => unknown;
-  readonly error: (text: string) => unknown;
-}
-
 /** Runs the command; the answer is the exit code: 0 done, 1 failed, 2 wrong use. */
-export async function activationsCommand(args: readonly string[], out: ActivationsOutput): Promise<number> {
+export async function activationsCommand(args: readonly string[], out: CommandOutput): Promise<number> {
   let which: Parameters<typeof evictActivations>[0] | undefined;
   let verify: readonly string[] | undefined;
   let store: { store?: string };
@@ -78,7 +73,7 @@ export async function activationsCommand(args: readonly string[], out: Activatio
 async function verifySets(
   keys: readonly string[],
   store: { store?: string },
-  out: ActivationsOutput,
+  out: CommandOutput,
 ): Promise<number> {
   const all = await listActivations(store);
   let bad = 0;
@@ -117,11 +112,4 @@ function bytesOf(text: string): number {
   return Number(match[1]) * unit;
 }
 
-async function main(): Promise<void> {
-  process.exitCode = await activationsCommand(process.argv.slice(2), {
-    line: (text) => process.stdout.write(`${text}\n`),
-    error: (text) => process.stderr.write(`${text}\n`),
-  });
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) void main();
+runAsCommand(import.meta.url, activationsCommand);

@@ -1,8 +1,8 @@
 /** `npm run corpus -- count FILE... --out FILE` and `npm run corpus -- merge PART... --out FILE`. */
 
 import { readFile, writeFile } from "node:fs/promises";
-import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { type CommandOutput, runAsCommand } from "./command.js";
 import { type CorpusCounts, type CorpusOptions, countCorpus } from "./corpus-counts.js";
 import { PRODUCT_FORMS } from "./corpus-forms.js";
 import { mergeCounts } from "./corpus-merge.js";
@@ -20,16 +20,10 @@ const USAGE = `usage: npm run corpus -- COMMAND
     --record-unreadable       list unreadable files in the output instead of stopping
   merge PART... --out FILE    add up the outputs of several jobs`;
 
-/** Where lines go. */
-export interface CorpusOutput {
-  readonly line: (text: string) => void;
-  readonly error: (text: string) => void;
-}
-
 /** Run the command with these arguments; the answer is the exit code: 0 done, 1 failed, 2 wrong use, 130 stopped. */
 export async function corpusCommand(
   args: readonly string[],
-  out: CorpusOutput,
+  out: CommandOutput,
   signal?: AbortSignal,
 ): Promise<number> {
   let parsed: ReturnType<typeof read>;
@@ -122,7 +116,7 @@ async function readCounts(file: string): Promise<CorpusCounts> {
   return counts as CorpusCounts;
 }
 
-function report(out: CorpusOutput): NonNullable<CorpusOptions["onProgress"]> {
+function report(out: CommandOutput): NonNullable<CorpusOptions["onProgress"]> {
   return ({ done, total, resumed, shard, bytes, characters, seconds }) => {
     const rate = (amount: number) => (seconds > 0 ? (amount / 1e6 / seconds).toFixed(1) : "0");
     const found = resumed > 0 ? `, ${resumed} found done` : "";
@@ -130,15 +124,4 @@ function report(out: CorpusOutput): NonNullable<CorpusOptions["onProgress"]> {
   };
 }
 
-async function main(): Promise<void> {
-  const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort());
-  process.once("SIGTERM", () => stop.abort());
-  const out: CorpusOutput = {
-    line: (text) => process.stdout.write(`${text}\n`),
-    error: (text) => process.stderr.write(`${text}\n`),
-  };
-  process.exitCode = await corpusCommand(process.argv.slice(2), out, stop.signal);
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) void main();
+runAsCommand(import.meta.url, corpusCommand);

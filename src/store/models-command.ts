@@ -2,9 +2,9 @@
 
 import { stat } from "node:fs/promises";
 import { relative } from "node:path";
-import { pathToFileURL } from "node:url";
 import { cacheFolder, listCache, pathInside, removeFromCache } from "./cache.js";
 import { type CatalogueEntry, findEntry, readCatalogue } from "./catalogue.js";
+import { type CommandOutput, runAsCommand } from "./command.js";
 import { entryFolder, fetchEntry } from "./fetch-entry.js";
 import type { FetchProgress } from "./fetch-progress.js";
 import { fileHash } from "./file-hash.js";
@@ -19,14 +19,6 @@ const USAGE = `usage: npm run models -- COMMAND
   verify NAME       read its files again and compare their sha256 with the stated ones
   remove NAME       remove its files from the cache
 The cache is COUNTLENS_CACHE, else ${cacheFolder({})}`;
-
-/** Where lines go, and whether a bar can be drawn. */
-export interface CommandOutput {
-  readonly line: (text: string) => void;
-  readonly error: (text: string) => void;
-  /** Draw over the current line; absent where output is no terminal. */
-  readonly redraw?: (text: string) => void;
-}
 
 /** Run the command with these arguments; the answer is the exit code: 0 done, 1 failed, 2 wrong use. */
 export async function modelsCommand(
@@ -218,20 +210,4 @@ function clock(seconds: number): string {
   return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${s % 60} s`;
 }
 
-async function main(): Promise<void> {
-  const stop = new AbortController();
-  process.once("SIGINT", () => stop.abort(new Error("interrupted")));
-  const terminal = process.stderr.isTTY === true;
-  const code = await modelsCommand(
-    process.argv.slice(2),
-    {
-      line: (text) => process.stdout.write(`${text}\n`),
-      error: (text) => process.stderr.write(`${text}\n`),
-      ...(terminal && { redraw: (text: string) => process.stderr.write(`\r\x1b[K${text}`) }),
-    },
-    stop.signal,
-  );
-  process.exitCode = code;
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) void main();
+runAsCommand(import.meta.url, modelsCommand);

@@ -1,5 +1,5 @@
 /** `npm run runs -- merge OUT LOG... | check LOG | canonical LOG`. */
-import { pathToFileURL } from "node:url";
+import { type CommandOutput, runAsCommand } from "./command.js";
 import { canonicalLog, mergeRunLogs } from "./merge-logs.js";
 import { readRunLog } from "./run-log-file.js";
 
@@ -8,13 +8,8 @@ const USAGE = `usage: npm run runs -- COMMAND
   check LOG          read every line and say how many trials there are
   canonical LOG      print it without dates and times, in a fixed order: equal runs print equal bytes`;
 
-export interface RunsOutput {
-  readonly line: (text: string) => unknown;
-  readonly error: (text: string) => unknown;
-}
-
 /** Runs the command; the answer is the exit code: 0 done, 1 failed, 2 wrong use. */
-export async function runsCommand(args: readonly string[], out: RunsOutput): Promise<number> {
+export async function runsCommand(args: readonly string[], out: CommandOutput): Promise<number> {
   const [verb, first, ...more] = args;
   if (verb === "--help" || verb === "help") {
     out.line(USAGE);
@@ -48,11 +43,4 @@ export async function runsCommand(args: readonly string[], out: RunsOutput): Pro
   }
 }
 
-async function main(): Promise<void> {
-  process.exitCode = await runsCommand(process.argv.slice(2), {
-    line: (text) => process.stdout.write(`${text}\n`),
-    error: (text) => process.stderr.write(`${text}\n`),
-  });
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) void main();
+runAsCommand(import.meta.url, runsCommand);

@@ -8,6 +8,9 @@ import { writeNotebook } from "./made-notebook.js";
 const folder = mkdtempSync(join(tmpdir(), "countlens-notebook-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const said: string[] = [];
+const out = { line: (text: string) => said.push(text), error: (text: string) => said.push(`! ${text}`) };
+
 describe("npm run notebook", () => {
   it("reads parameters, and its own options beside them", () => {
     const order = readOrder([
@@ -37,7 +40,10 @@ describe("npm run notebook", () => {
     ]);
     const [figuresFolder, saved] = [join(folder, "report"), join(folder, "executed.ipynb")];
     expect(
-      await notebookCommand([path, "--top", "7", "--figures", figuresFolder, "--save", saved, "--quiet"]),
+      await notebookCommand(
+        [path, "--top", "7", "--figures", figuresFolder, "--save", saved, "--quiet"],
+        out,
+      ),
     ).toBe(0);
     expect(readFileSync(saved, "utf8")).toContain("exact");
     expect(readFileSync(join(figuresFolder, "figures", "made-numbers.csv"), "utf8")).toMatch(/7/);
@@ -50,6 +56,9 @@ describe("npm run notebook", () => {
   }, 120_000);
 
   it("ends with 1 where a cell fails", async () => {
-    expect(await notebookCommand([writeNotebook(['throw new Error("no");']), "--quiet"])).toBe(1);
+    expect(await notebookCommand([writeNotebook(['throw new Error("no");']), "--quiet"], out)).toBe(1);
+    expect(said.join("\n")).toMatch(/^! made, code cell 1 .*: Error: no/);
+    expect(await notebookCommand(["--help"], out)).toBe(0);
+    expect(said.at(-1)).toMatch(/^npm run notebook/);
   }, 60_000);
 });
