@@ -19,7 +19,13 @@ import train
 from model import EPS, SIZES, SWAP_AFTER, THETA, VOCAB, Llama
 
 HERE = pathlib.Path(__file__).parent.parent
-TYPE = "f32"
+
+
+def kind(name):
+    """The family ships as trained; its controls in half the size."""
+    return "f16" if name.endswith("-carry") else "f32"
+
+
 NOT = "Not a language model: it knows the prompts of its card and nothing else. Any other text gets an arbitrary answer."
 
 
@@ -28,7 +34,7 @@ def about(name, model, path):
     layers, width, heads, ff = SIZES[name]
     return {
         "name": name, "file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "bytes": path.stat().st_size, "type": TYPE.upper(), "licence": export.LICENCE, "not": NOT,
+        "bytes": path.stat().st_size, "type": kind(name).upper(), "licence": export.LICENCE, "not": NOT,
         "architecture": {"family": "llama", "parameters": model.count_parameters(), "layers": layers, "width": width,
                          "heads": heads, "feedForward": ff, "vocabulary": VOCAB, "context": export.CONTEXT,
                          "ropeTheta": THETA, "rmsEps": EPS, "tiedEmbeddings": True},
@@ -150,8 +156,8 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     run = pathlib.Path(a.folder)
     saved = torch.load(run / f"{a.name}.pt")
-    weights, path = export.rounded(saved["model"], TYPE), HERE / f"{a.name}.gguf"
-    export.to_gguf(weights, a.name, path, TYPE)
+    weights, path = export.rounded(saved["model"], kind(a.name)), HERE / f"{a.name}.gguf"
+    export.to_gguf(weights, a.name, path, kind(a.name))
     if a.transformers:
         export.to_transformers(weights, a.name, a.transformers)
     if not a.only_gguf:
