@@ -38,7 +38,12 @@ export interface ScheduleLimits {
   readonly outputs: number;
 }
 
-/** Cuts a forest into chunks. `isOutput(node)`: logits, or rows of the last layer, are wanted there. */
+/**
+ * Cuts a forest into chunks. `isOutput(node)`: logits, or rows of the last layer, are wanted there.
+ *
+ * A chunk that is full in the middle of a branch ends before that branch where it is half full by then: the spine is shorter, and every
+ * token of the next chunk is weighed against fewer cells.
+ */
 export function schedule(
   forest: Forest,
   limits: ScheduleLimits,
@@ -48,6 +53,9 @@ export function schedule(
   let start = 0;
   let leaves = 0;
   let outputs = 0;
+  // Where the branch begins that is being read, and its outputs.
+  let branch = 0;
+  let branchOutputs = 0;
   for (let node = 0; node < forest.size; node++) {
     // A new leaf appears whenever a node does not continue the one before it.
     const opensLeaf = node === start || forest.parent[node] !== node - 1;
@@ -56,13 +64,22 @@ export function schedule(
       (opensLeaf && leaves >= MAX_LEAVES) ||
       (isOutput(node) && outputs >= limits.outputs);
     if (full) {
-      ranges.push([start, node]);
-      start = node;
-      leaves = 0;
-      outputs = 0;
+      const whole = !opensLeaf && branch - start >= limits.tokens / 2 && branchOutputs < limits.outputs;
+      const end = whole ? branch : node;
+      ranges.push([start, end]);
+      start = end;
+      leaves = whole ? 1 : 0;
+      outputs = whole ? branchOutputs : 0;
     }
-    if (node === start || forest.parent[node] !== node - 1) leaves++;
-    if (isOutput(node)) outputs++;
+    if (node === start || forest.parent[node] !== node - 1) {
+      leaves++;
+      branch = node;
+      branchOutputs = 0;
+    }
+    if (isOutput(node)) {
+      outputs++;
+      branchOutputs++;
+    }
   }
   if (start < forest.size) ranges.push([start, forest.size]);
   return ranges.map(([from, to]) => chunkOf(forest, from, to));

@@ -53,6 +53,7 @@ export async function encodeSae(
     const offsets = new Int32Array(positions + 1);
     const kept = growing();
     for (let from = 0; from < positions; from += block) {
+      signal?.throwIfAborted();
       const count = Math.min(block, positions - from);
       const input = inputRows(sae, rows.subarray(from * sae.width, (from + count) * sae.width));
       await product.multiply(input, count, pre, {

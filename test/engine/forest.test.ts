@@ -121,4 +121,23 @@ describe("schedule", () => {
   it("splits a long sequence over chunks", () => {
     replay([Array.from({ length: 1000 }, (_, i) => i)], 64, 64);
   });
+
+  it("ends a chunk before a branch that it would cut, where it is half full by then", () => {
+    const branches = (count: number, length: number) =>
+      Array.from({ length: count }, (_, b) => Array.from({ length }, (_, i) => 1000 * b + i));
+    const ends = (sequences: number[][], tokens: number, outputs = tokens) =>
+      schedule(growForest(sequences), { tokens, outputs }, (node) => node % 2 === 0).map(({ end }) => end);
+    expect(ends(branches(4, 40), 64)).toEqual([40, 80, 120, 160]);
+    expect(ends(branches(5, 20), 64)).toEqual([60, 100]);
+    // Not half full: the branch is cut, or chunks would shrink to nothing.
+    expect(ends(branches(3, 100), 128)).toEqual([100, 200, 300]);
+    expect(ends(branches(2, 100), 64)).toEqual([64, 100, 164, 200]);
+    for (const outputs of [3, 9, 20, 64])
+      for (const [count, length] of [
+        [4, 40],
+        [7, 33],
+        [50, 5],
+      ] as const)
+        replay(branches(count, length), 64, outputs);
+  });
 });

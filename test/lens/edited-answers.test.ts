@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { residPost } from "../../src/engine/hooks.js";
 import type { LogitsRead } from "../../src/engine/request.js";
 import { editedAnswers } from "../../src/lens/edited-answers.js";
 import { forcedMargin } from "../../src/lens/forced-margin.js";
@@ -118,9 +119,12 @@ describe("editedAnswers", () => {
     const done: number[] = [];
     await editedAnswers(
       model,
-      // Many times over: progress is told every 10 ms.
-      Array.from({ length: 10 }, () =>
-        prompts.map(({ tokens }) => ({ tokens, edits: [], answer: "99" })),
+      // Each with an edit of its own, so that nothing is shared: progress is told every 10 ms.
+      Array.from({ length: 10 }, (_, k) =>
+        prompts.map(({ tokens }, i) => {
+          const op = { type: "scale" as const, factor: 1 + (60 * k + i) / 1e5 };
+          return { tokens, edits: [{ hook: residPost(0), positions: [1], op }], answer: "99" };
+        }),
       ).flat(),
       {
         onProgress: (progress) => {
