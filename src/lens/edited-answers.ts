@@ -5,18 +5,10 @@
  * Every cell's given answer is forced in one evaluation, one forest for all of them. A cell in which every forced token is the model's own
  * choice is thereby decoded; the others are decoded token by token.
  */
-import type { Edit, EvaluationStats, GenerateOptions, Mode, Progress } from "../engine/request.js";
+import type { Edit, EvaluationStats, GenerateOptions, Mode } from "../engine/request.js";
 import type { Model } from "../model/model.js";
 import { parseCount } from "../tasks/parse-count.js";
 import { forcedLogits, forcedMargin } from "./forced-margin.js";
-
-/**
- * Most tokens of a decoding group beyond its first prompt. On a model of 135M and one thread, items patched, a cell cost 97 ms at 190,
- * 136 at 380 and 176 at 760: attention over the others' tokens outweighs the prompt that is read once more.
- */
-const GROUP_TOKENS = 192;
-/** Tokens reckoned for an answer. */
-const ANSWER_ROOM = 4;
 
 /** A prompt, its edits, and the answer whose gap is wanted. */
 export interface EditedCell {
@@ -80,84 +72,29 @@ export async function editedAnswers(
   const open = cells.flatMap(({ answer }, i) =>
     margins[i]!.gap > 0 && answers.get(answer)!.length < maxTokens ? [] : [i],
   );
-  const stats: EvaluationStats[] = [forced.stats];
-  let done = 0;
-  for (const group of groupsOf(open, cells)) {
-    const decoded = await model.generate(
-      group.map((i) => ({ tokens: cells[i]!.tokens, edits: cells[i]!.edits })),
-      {
-        ...run,
-        maxTokens,
-        ...(onProgress && { onProgress: ofAll(onProgress, done, group.length, open.length) }),
-      },
-    );
-    decoded.generations.forEach(({ text }, k) => {
-      texts[group[k]!] = text;
-    });
-    stats.push(decoded.stats);
-    done += group.length;
-  }
+  const asked = byPrompt(open, cells);
+  const decoded = await model.generate(
+    asked.map((i) => ({ tokens: cells[i]!.tokens, edits: cells[i]!.edits })),
+    { ...run, maxTokens },
+  );
+  decoded.generations.forEach(({ text }, k) => {
+    texts[asked[k]!] = text;
+  });
   return {
     answers: cells.map((_, i) => ({
       text: texts[i]!,
       decoded: parseCount(texts[i]!).value,
       ...margins[i]!,
     })),
-    stats: addStats(stats),
+    stats: addStats([forced.stats, decoded.stats]),
   };
 }
 
-/**
- * Cells decoded at once. A group keeps all its tokens in the KV cache to its end, and each new token looks at all of them, so a group is held
- * small: `GROUP_TOKENS` beyond its first prompt, for further prompts and what each cell has of its own. Cells of one prompt come together; what they share is evaluated
- * once a group.
- */
-function groupsOf(open: readonly number[], cells: readonly EditedCell[]): number[][] {
+/** Cells of one prompt one after the other: what they share is then evaluated together. */
+function byPrompt(open: readonly number[], cells: readonly EditedCell[]): number[] {
   const order = new Map<Int32Array, number>();
   for (const i of open) if (!order.has(cells[i]!.tokens)) order.set(cells[i]!.tokens, order.size);
-  const promptOf = (i: number): number => order.get(cells[i]!.tokens)!;
-  const groups: number[][] = [];
-  let held = 0;
-  for (const i of [...open].sort((a, b) => promptOf(a) - promptOf(b))) {
-    const { tokens } = cells[i]!;
-    const last = groups.at(-1)?.at(-1);
-    const own = tokens.length - firstEdited(cells[i]!) + ANSWER_ROOM;
-    held += own + (last === undefined ? 0 : tokens.length - shared(cells[last]!.tokens, tokens));
-    if (last === undefined || held > GROUP_TOKENS) {
-      groups.push([]);
-      held = own;
-    }
-    groups.at(-1)!.push(i);
-  }
-  return groups;
-}
-
-/** Tokens that two prompts begin with alike. */
-function shared(a: Int32Array, b: Int32Array): number {
-  if (a === b) return a.length;
-  const differ = a.findIndex((token, i) => token !== b[i]);
-  return differ === -1 ? Math.min(a.length, b.length) : differ;
-}
-
-function firstEdited({ tokens, edits }: EditedCell): number {
-  const positions = edits.flatMap((edit) => (edit.positions === "all" ? [0] : edit.positions));
-  return Math.min(tokens.length, ...positions.map((at) => (at < 0 ? tokens.length + at : at)));
-}
-
-/** Progress of one group as a part of all that is decoded; `before` answers are there already. */
-function ofAll(
-  onProgress: (progress: Progress) => void,
-  before: number,
-  group: number,
-  all: number,
-): (progress: Progress) => void {
-  return ({ done, total }) =>
-    onProgress({
-      what: "decoding",
-      done: before + Math.floor((group * done) / total),
-      total: all,
-      unit: "answers",
-    });
+  return [...open].sort((a, b) => order.get(cells[a]!.tokens)! - order.get(cells[b]!.tokens)!);
 }
 
 async function tokensOf(model: Model, texts: ReadonlySet<string>): Promise<Map<string, Int32Array>> {

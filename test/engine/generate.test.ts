@@ -56,8 +56,8 @@ describe("generate", () => {
     expect(together.generations.map((one) => [...one.tokens])).toEqual(
       alone.generations.map((one) => [...one.tokens]),
     );
-    // 58 tokens each of their own: at most 8 prompts in a group, so five groups read the two shared tokens once each.
-    expect(together.stats.tokensEvaluated).toBe(5 * 2 + 40 * 58 + generated(together));
+    // 58 tokens each of their own, at most 192 beyond the first prompt: 4 prompts in a group, ten groups that read the two shared tokens.
+    expect(together.stats.tokensEvaluated).toBe(10 * 2 + 40 * 58 + generated(together));
     const plain = await engine.generate(
       edited.map(() => ({ tokens })),
       options,
