@@ -12,6 +12,7 @@ import type { Context } from "./context.js";
 import { type Core, decode } from "./core.js";
 import { editRow } from "./edit-rows.js";
 import { type Forest, growForest } from "./forest.js";
+import { groupsOf } from "./generation-groups.js";
 import { hookName } from "./hooks.js";
 import { eventsIn, makePlan } from "./plan.js";
 import type {
@@ -24,17 +25,8 @@ import type {
 } from "./request.js";
 import { createRun, type Run } from "./run.js";
 import { type Choice, choose } from "./sample.js";
-import { MAX_LEAVES } from "./schedule.js";
 import type { Watch } from "./tap.js";
 import { type PlacedRequest, placeRequest } from "./validate.js";
-
-/** KV cache given to one group, in bytes. */
-const GROUP_BYTES = 512e6;
-/**
- * Unshared prompt tokens of a group beyond its first prompt, at least. On a model of 135M and one thread, items patched, an answer cost
- * 97 ms at 190, 136 at 380 and 176 at 760.
- */
-const OWN_TOKENS = 192;
 
 interface Sequence {
   readonly index: number;
@@ -78,7 +70,9 @@ export async function generate(
   );
   const unshared = options.mode === "batch";
   const alone = options.mode === "alone" || !core.model.branches;
-  for (const group of alone ? sequences.map((one) => [one]) : groupsOf(core, sequences, settings, unshared)) {
+  for (const group of alone
+    ? sequences.map((one) => [one])
+    : groupsOf(core.info, sequences, settings.maxTokens, unshared)) {
     await generateGroup(core, group, settings, run, unshared);
   }
   return {
@@ -121,51 +115,6 @@ function placeForGeneration(core: Core, request: GenerationRequest, index: numbe
   const placed = placeRequest(core.info, { ...request, logits: { positions: [-1] } }, where);
   if (placed.needsPattern) throw new Error(`${where}: attention weights cannot be changed while generating`);
   return placed;
-}
-
-/**
- * Consecutive requests that fit the sequence ids and the memory of a group, all with the room they may need. A token is weighed against
- * every cell of the cache before those of other sequences are masked, and soon that costs more than the weights do; so what prompts do not
- * share with one before them in their group is also held small, or as small as the group's first prompt.
- */
-function groupsOf(
-  core: Core,
-  sequences: readonly Sequence[],
-  { maxTokens }: Settings,
-  unshared: boolean,
-): Sequence[][] {
-  const { kvBytesPerToken, parameters, width, layers, settings } = core.info;
-  // Measured on CPUs; a GPU would rather have large batches.
-  const mostOwn =
-    settings.gpuLayers > 0
-      ? Number.POSITIVE_INFINITY
-      : Math.max(OWN_TOKENS, parameters / (32 * width * layers));
-  const groups: Sequence[][] = [];
-  let [cells, own] = [0, 0];
-  for (const sequence of sequences) {
-    const { tokens, privateFrom } = sequence.placed;
-    const group = groups.at(-1) ?? [];
-    const shared = Math.max(0, ...group.map(({ placed }) => sharedLength(placed.tokens, tokens)));
-    const needed = tokens.length + maxTokens;
-    const ownTokens = tokens.length - (unshared ? 0 : Math.min(privateFrom, shared));
-    const full =
-      group.length === 0 ||
-      group.length >= MAX_LEAVES ||
-      (cells + needed) * kvBytesPerToken > GROUP_BYTES ||
-      own + ownTokens > Math.max(mostOwn, group[0]!.placed.tokens.length);
-    if (full) groups.push([sequence]);
-    else group.push(sequence);
-    cells = full ? needed : cells + needed;
-    own = full ? 0 : own + ownTokens;
-  }
-  return groups;
-}
-
-/** Tokens that two prompts begin with alike. */
-function sharedLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
-  let length = 0;
-  while (length < a.length && length < b.length && a[length] === b[length]) length++;
-  return length;
 }
 
 async function generateGroup(
