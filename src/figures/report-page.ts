@@ -163,7 +163,7 @@ function article(item: ReportItem): string {
   const record = item.provenance as Readonly<Record<string, unknown>> | undefined;
   const model = record?.model;
   const facts = [
-    ...(model === undefined ? [] : [`on ${escapeHtml(plain(model))}`]),
+    ...(model === undefined ? [] : [`on ${escapeHtml(modelName(model))}`]),
     `in ${duration(item.seconds * 1000)}`,
     ...files,
   ];
@@ -211,8 +211,23 @@ function liveScript(items: readonly ReportItem[], plotly: string | undefined): s
 `;
 }
 
-function plain(value: unknown): string {
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
+/** `tally-400k, F32`; a model may also be given by its name alone. */
+function modelName(model: unknown): string {
+  const { name, quantisation } = (typeof model === "object" && model !== null ? model : {}) as {
+    name?: unknown;
+    quantisation?: unknown;
+  };
+  if (typeof name !== "string") return plain(model);
+  return typeof quantisation === "string" ? `${name}, ${quantisation}` : name;
+}
+
+/** Records as `key value, key value`, one level deep; what is deeper as JSON. */
+function plain(value: unknown, depth = 0): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  if (Array.isArray(value) || depth > 0) return JSON.stringify(value);
+  return Object.entries(value)
+    .map(([key, inner]) => `${key} ${plain(inner, depth + 1)}`)
+    .join(", ");
 }
 
 function anchor(item: ReportItem): string {

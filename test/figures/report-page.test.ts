@@ -37,10 +37,18 @@ describe("reportPage", () => {
       "../notebooks/01-zero-error-horizon.ipynb",
       "ab12",
       "abc123",
-      "{&quot;seed&quot;:1}",
+      "seed 1",
     ]) {
       expect(html).toContain(part);
     }
+  });
+
+  it("names the model of a provenance, and writes its records out", () => {
+    const model = { name: `tally ${HOSTILE}`, quantisation: "F32", sha256: "ab12" };
+    const html = reportPage([{ ...item, provenance: { model, notes: { sizes: [1, 2], more: { a: 1 } } } }]);
+    expect(html).toContain("on tally &lt;img src=x onerror=alert(1)&gt;, F32 ·");
+    expect(html).toContain("sha256 ab12");
+    expect(html).toContain("sizes [1,2], more {&quot;a&quot;:1}");
   });
 
   it("shows hostile text as text everywhere", () => {
