@@ -5,8 +5,9 @@ import { findHooks } from "./dry-run.js";
 import type { Engine, EngineInfo } from "./engine.js";
 import { evaluate } from "./evaluate.js";
 import { generate } from "./generate.js";
+import { checkGguf } from "./gguf.js";
 import { openLibrary, type Pointer } from "./library.js";
-import { loadModel, type NativeModel } from "./native-model.js";
+import { hasRowsOfOneBlock, loadModel, type NativeModel } from "./native-model.js";
 import { createQueue } from "./queue.js";
 import { createTap } from "./tap.js";
 import { probeThreads } from "./threads.js";
@@ -15,6 +16,8 @@ export interface EngineOptions {
   /** The GGUF file. Its header must have been checked (`checkGguf`). */
   readonly path: string;
   readonly backend: Backend;
+  /** `hasRowsOfOneBlock` of its header. Default: the header is read again. */
+  readonly rowsOfOneBlock?: boolean;
   /** Layers on the GPU; -1 all. Default: all with a GPU build, none without. */
   readonly gpuLayers?: number;
   /** Longest sequence in tokens. Default: as trained, at most 8,192. */
@@ -49,7 +52,8 @@ export function openInline(options: EngineOptions, onAbort?: Pointer, keepLog = 
   const library = openLibrary(options.backend);
   if (keepLog) library.keepLog();
   const gpuLayers = options.gpuLayers ?? (options.backend.gpu === false ? 0 : -1);
-  const model = loadModel(library, options.path, { gpuLayers });
+  const rowsOfOneBlock = options.rowsOfOneBlock ?? hasRowsOfOneBlock(checkGguf(options.path).tensors);
+  const model = loadModel(library, options.path, { gpuLayers, rowsOfOneBlock });
   const info = describe(model, options, gpuLayers);
   const tap = createTap(library);
   const bare = createCore(model, info, tap, model.parameters < ASK_INSIDE_DECODE ? undefined : onAbort);

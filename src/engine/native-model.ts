@@ -1,7 +1,7 @@
 /** A GGUF loaded by llama.cpp: its weights, its numbers and its vocabulary. */
+import { existsSync } from "node:fs";
 import type { EngineInfo } from "./engine.js";
 import { forgetMapping } from "./forget-mapping.js";
-import { checkGguf } from "./gguf.js";
 import type { GgufTensor } from "./gguf-sections.js";
 import type { Library, Pointer } from "./library.js";
 
@@ -41,6 +41,8 @@ export interface NativeModel extends Facts {
 export interface LoadOptions {
   /** Layers on the GPU; -1 is all of them. */
   readonly gpuLayers: number;
+  /** See `hasRowsOfOneBlock`. Default false. */
+  readonly rowsOfOneBlock?: boolean;
 }
 
 /**
@@ -54,10 +56,11 @@ export function hasRowsOfOneBlock(tensors: readonly GgufTensor[]): boolean {
 
 /** Loads the weights. The header must have been checked before (`checkGguf`): llama.cpp aborts on some bad files. */
 export function loadModel(library: Library, path: string, options: LoadOptions): NativeModel {
+  if (!existsSync(path)) throw new Error(`open: no file ${path}; was it moved since the model was opened?`);
   const { llama } = library;
   const parameters = llama.llama_model_default_params();
   parameters.n_gpu_layers = options.gpuLayers;
-  if (hasRowsOfOneBlock(checkGguf(path).tensors)) parameters.use_extra_bufts = false;
+  if (options.rowsOfOneBlock) parameters.use_extra_bufts = false;
   const pointer: Pointer | null = llama.llama_model_load_from_file(path, parameters);
   if (pointer === null) {
     throw new Error(

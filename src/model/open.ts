@@ -6,6 +6,7 @@ import { fittingGpuLayers } from "../engine/gpu-layers.js";
 import { type EngineOptions, openInline } from "../engine/inline.js";
 import { openIsolated } from "../engine/isolated.js";
 import { checkMemory } from "../engine/memory.js";
+import { hasRowsOfOneBlock } from "../engine/native-model.js";
 import type { RunOptions } from "../engine/request.js";
 import { cacheFolder } from "../store/cache.js";
 import { type ResolvedModel, resolveModel } from "../store/resolve-model.js";
@@ -71,6 +72,7 @@ export async function open(spec: string = DEFAULT_MODEL, options: OpenOptions = 
   const threads = options.threads ?? threadsFromEnvironment();
   const engineOptions: EngineOptions = {
     path: resolved.path,
+    rowsOfOneBlock: hasRowsOfOneBlock(header.tensors),
     backend,
     gpuLayers,
     ...(threads === undefined ? {} : { threads }),
