@@ -37,7 +37,7 @@ export interface EngineOptions {
 const DEFAULT_CONTEXT = 8192;
 const SMALL_MODEL = 20e6;
 /** From this many parameters on a decode takes long enough to be worth asking inside it whether to stop. */
-const ASK_INSIDE_DECODE = 50e6;
+const ASK_INSIDE_DECODE = 200e6;
 
 export interface InlineEngine extends Engine {
   readonly isOpen: boolean;
