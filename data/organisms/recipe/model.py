@@ -77,9 +77,9 @@ def swapped(x, groups, first):
     parts = [g["swap"] + torch.tensor([start, start, start, 0]) for g, start in zip(groups, first) if len(g["swap"]) > 0]
     if not parts:
         return x
-    all = torch.cat(parts)
-    into, a, b = all[:, :3].long().T
-    return x.index_copy(0, into, torch.lerp(x[a], x[b], all[:, 3:]))
+    swaps = torch.cat(parts)
+    into, a, b = swaps[:, :3].long().T
+    return x.index_copy(0, into, torch.lerp(x[a], x[b], swaps[:, 3:]))
 
 
 class Llama(nn.Module):
