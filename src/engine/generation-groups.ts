@@ -33,9 +33,10 @@ export function groupsOf<S extends { readonly placed: PlacedRequest }>(
   for (const sequence of sequences) {
     const { tokens, privateFrom } = sequence.placed;
     const group = groups.at(-1) ?? [];
-    const shared = Math.max(0, ...group.map(({ placed }) => sharedLength(placed.tokens, tokens)));
+    const mostShared = unshared ? 0 : Math.min(privateFrom, tokens.length);
+    const shared = Math.max(0, ...group.map(({ placed }) => sharedLength(placed.tokens, tokens, mostShared)));
     const needed = tokens.length + maxTokens;
-    const ownTokens = tokens.length - (unshared ? 0 : Math.min(privateFrom, shared));
+    const ownTokens = tokens.length - shared;
     const full =
       group.length === 0 ||
       group.length >= MAX_LEAVES ||
@@ -49,9 +50,9 @@ export function groupsOf<S extends { readonly placed: PlacedRequest }>(
   return groups;
 }
 
-/** Tokens that two prompts begin with alike. */
-function sharedLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
+/** Tokens that two prompts begin with alike, counted to `most`. */
+function sharedLength(a: Int32Array, b: Int32Array, most: number): number {
   let length = 0;
-  while (length < a.length && length < b.length && a[length] === b[length]) length++;
+  while (length < most && length < a.length && a[length] === b[length]) length++;
   return length;
 }

@@ -71,7 +71,7 @@ export function schedule(
       leaves = whole ? 1 : 0;
       outputs = whole ? branchOutputs : 0;
     }
-    if (node === start || forest.parent[node] !== node - 1) {
+    if (opensLeaf || node === start) {
       leaves++;
       branch = node;
       branchOutputs = 0;

@@ -6,7 +6,7 @@ import { compileForms, type FormMatcher, NOT_COUNTED, PRODUCT_FORMS } from "./co
 import { mergeCounts } from "./corpus-merge.js";
 import type { CorpusCounts, CorpusKeys } from "./corpus-result.js";
 import { checkShardKind, openScanner, type Scanner } from "./corpus-scan.js";
-import { ownsUnit, type Shard } from "./shard.js";
+import { checkShardRange, ownsUnit, type Shard } from "./shard.js";
 
 export type { CorpusCounts, CorpusKeys } from "./corpus-result.js";
 
@@ -117,12 +117,10 @@ interface Settings {
   readonly keys: CorpusKeys;
 }
 
-function dealt({ shards, shard = { index: 1, of: 1 } }: CorpusOptions): string[] {
-  const { index, of } = shard;
+function dealt({ shards, shard }: CorpusOptions): string[] {
   if (shards.length === 0)
     throw new Error("countCorpus: no shards; expected files (.jsonl, .jsonl.gz, .parquet)");
-  if (!Number.isInteger(of) || of < 1 || !Number.isInteger(index) || index < 1 || index > of)
-    throw new Error(`countCorpus: shard ${index}/${of}; expected an index from 1 to of`);
+  if (shard !== undefined) checkShardRange("countCorpus", shard);
   const paths = shards.map((path) => resolve(path));
   const twice = paths.find((path, i) => paths.indexOf(path) !== i);
   if (twice !== undefined) throw new Error(`countCorpus: ${twice} is listed twice; expected each shard once`);

@@ -19,12 +19,17 @@ export function parseShard(text: string): Shard {
   return shard;
 }
 
+/** Refuses what is no shard. */
+export function checkShardRange(where: string, { index, of }: Shard): void {
+  if (!Number.isInteger(index) || !Number.isInteger(of) || index < 1 || index > of)
+    throw new Error(`${where}: shard ${index}/${of}; expected an index from 1 to of, for example 1/4`);
+}
+
 /** Refuses what is no shard, and a shard without a log: its log is all that comes of it. */
 export function checkShard(where: string, shard: Shard | undefined, log: unknown): void {
   if (shard === undefined) return;
+  checkShardRange(where, shard);
   const { index, of } = shard;
-  if (!Number.isInteger(index) || !Number.isInteger(of) || index < 1 || index > of)
-    throw new Error(`${where}: shard ${index}/${of}; expected an index from 1 to of, for example 1/4`);
   if (log === undefined)
     throw new Error(
       `${where}: shard ${index}/${of} without a log; give one to each shard, for example log: "runs/shard-${index}.jsonl"`,
