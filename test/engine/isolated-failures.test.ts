@@ -147,8 +147,7 @@ describe.skipIf(!existsSync("/proc/self/stat"))("an engine under fire", () => {
         delete process.env.MALLOC_ARENA_MAX;
         try {
           const pid = engines().find((engine) => !others.includes(engine))!;
-          const size =
-            1024 * Number(/VmSize:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]);
+          const size = 1024 * Number(/VmSize:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]);
           execFileSync("prlimit", ["--pid", String(pid), `--as=${size + room}`]);
           // 4 x 2400 x 100 x vocabulary bytes, about 400 MB of logits: far more than the room, and than what Node may have
           // set aside beforehand.
