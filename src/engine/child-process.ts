@@ -13,10 +13,13 @@ export function childFile(name: string): string {
   return built;
 }
 
-/** llama.cpp would start a debugger on an abort. Nothing that looks like a secret goes into a process without need. */
+/**
+ * llama.cpp would start a debugger on an abort. Nothing that looks like a secret goes into a process without need. And glibc, left to
+ * itself, soon keeps freed blocks of up to 32 MB: large ones go back to the system at once.
+ */
 export function childEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(
     ([name]) => !/KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH/i.test(name),
   );
-  return { ...Object.fromEntries(kept), GGML_NO_BACKTRACE: "1" };
+  return { MALLOC_MMAP_THRESHOLD_: "1048576", ...Object.fromEntries(kept), GGML_NO_BACKTRACE: "1" };
 }

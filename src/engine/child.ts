@@ -1,9 +1,8 @@
 /** The engine's own process: takes calls over the IPC channel and answers them with the inline engine. */
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import koffi from "koffi";
+import { Arena } from "./arena.js";
 import { type InlineEngine, openInline } from "./inline.js";
 import { AbortCallback } from "./layouts.js";
 import { type Answers, type Call, type FromChild, type ToChild, withFunctions } from "./messages.js";
@@ -11,9 +10,6 @@ import type { Progress } from "./request.js";
 import { remoteFunction } from "./row-calls.js";
 import { Outbox } from "./transport.js";
 
-/** Activations handed over before their memory is collected. Left to itself the collector waits for several times as much, because it
- * looks at this small program's heap and not at the large arrays outside it. */
-const COLLECT_BYTES = 8e6;
 const ASK_EVERY_MS = 50;
 const PROGRESS_EVERY_MS = 50;
 
@@ -22,9 +18,8 @@ let folder = "";
 let running = -1;
 let asked = 0;
 let outbox: Outbox | undefined;
-let handedOver = 0;
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
+/** For the answers, one at a time: the next call may begin before the last answer is packed. */
+let spare: Arena | undefined = new Arena();
 const controllers = new Map<number, AbortController>();
 
 try {
@@ -59,14 +54,17 @@ async function answer(id: number, call: Call): Promise<Answers[keyof Answers]> {
     switch (call.type) {
       case "evaluate": {
         const requests = withFunctions(call.requests, (number) => remoteFunction(id, number));
-        const evaluation = await engine.evaluate(requests, { ...call.options, ...control(id, controller) });
-        const parcel = outbox.pack(evaluation);
-        handedOver += 4 * parcel.lengths.reduce((sum, length) => sum + length, 0);
-        if (handedOver > COLLECT_BYTES) {
-          handedOver = 0;
-          setImmediate(collect); // once nothing holds them any more
+        const arena = spare ?? new Arena();
+        spare = undefined;
+        try {
+          const { allocate } = arena;
+          return outbox.pack(
+            await engine.evaluate(requests, { ...call.options, allocate, ...control(id, controller) }),
+          );
+        } finally {
+          arena.reset();
+          spare = arena;
         }
-        return parcel;
       }
       case "generate": {
         const requests = withFunctions(call.requests, (number) => remoteFunction(id, number));

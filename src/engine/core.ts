@@ -11,8 +11,11 @@ export interface Core {
   readonly tap: Tap;
   /** Most outputs in one decode. */
   readonly maxOutputs: number;
-  /** An empty context of at least that many KV cells. Cells cost time, not only memory, so there are no more than needed. */
-  context(cells: number): Context;
+  /**
+   * An empty context of at least that many KV cells, and of outputs in one decode (default: the most). Cells cost time, not only memory,
+   * so there are no more than needed; an output takes a row of logits.
+   */
+  context(cells: number, outputs?: number): Context;
   close(): void;
 }
 
@@ -33,15 +36,22 @@ export function createCore(model: NativeModel, info: EngineInfo, tap: Tap, onAbo
     info,
     tap,
     maxOutputs,
-    context(cells) {
-      if (context === undefined || context.options.cells < cells || context.options.cells > 16 * cells) {
+    context(cells, outputs = maxOutputs) {
+      const there = context?.options;
+      if (
+        context === undefined ||
+        there === undefined ||
+        there.cells < cells ||
+        there.cells > 16 * cells ||
+        there.outputs < outputs
+      ) {
         context?.close();
         context = undefined;
         context = createContext(model, {
           // llama.cpp rounds up to 256 anyway; doubling keeps the number of new contexts small.
-          cells: 256 * 2 ** Math.max(0, Math.ceil(Math.log2(cells / 256))),
+          cells: doubled(256, cells),
           batch: Math.max(info.settings.chunkTokens, LEAST_BATCH),
-          outputs: maxOutputs,
+          outputs: Math.min(maxOutputs, doubled(LEAST_BATCH, Math.max(outputs, there?.outputs ?? 0))),
           threads: info.settings.threads,
           flashAttention: info.settings.flashAttention,
           kvType: info.settings.kvType,
@@ -61,6 +71,11 @@ export function createCore(model: NativeModel, info: EngineInfo, tap: Tap, onAbo
       tap.close();
     },
   };
+}
+
+/** The smallest of `least`, twice that, and so on that is enough. */
+function doubled(least: number, enough: number): number {
+  return least * 2 ** Math.max(0, Math.ceil(Math.log2(enough / least)));
 }
 
 /** Decodes the filled batch under the given watches. */

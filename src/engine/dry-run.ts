@@ -15,7 +15,7 @@ const OUTPUTS = 2;
 export function findHooks(core: Core): FoundHook[] {
   const { architecture, layers } = core.info;
   const candidates = hooksFor(architecture, layers).map((hook) => ({ hook, widths: [] as number[] }));
-  const context = core.context(256);
+  const context = core.context(256, OUTPUTS);
   context.begin();
   const token = Math.max(0, core.model.bos);
   for (let i = 0; i < TOKENS; i++) context.add(token, i, 0, 1, [], i >= TOKENS - OUTPUTS);

@@ -6,12 +6,12 @@
  */
 import type { HookPoint } from "./hooks.js";
 import type {
+  EvaluateOptions,
   Evaluation,
   GenerateOptions,
   GenerationBatch,
   GenerationRequest,
   Request,
-  RunOptions,
 } from "./request.js";
 
 /** Facts of the file, of the build that runs it, and of the hook points found in it. */
@@ -69,7 +69,7 @@ export interface EngineSettings {
 export interface Engine {
   readonly info: EngineInfo;
   /** Logits and activations of many token sequences; what they share is computed once. */
-  evaluate(requests: readonly Request[], options?: RunOptions): Promise<Evaluation>;
+  evaluate(requests: readonly Request[], options?: EvaluateOptions): Promise<Evaluation>;
   /** Answers to many prompts at once. */
   generate(requests: readonly GenerationRequest[], options?: GenerateOptions): Promise<GenerationBatch>;
   /** Token ids of each text. `special`: read control tokens written in the text (`<|im_start|>`) as such. No BOS is added. */

@@ -5,15 +5,18 @@ import { type Core, decode } from "./core.js";
 import { type Forest, growForest } from "./forest.js";
 import { eventsIn, makePlan, type Plan } from "./plan.js";
 import { logSumExp, topK } from "./readout.js";
-import type { Activation, Evaluation, LogitsRead, Mode, Request, Result, RunOptions } from "./request.js";
+import type {
+  Activation,
+  EvaluateOptions,
+  Evaluation,
+  LogitsRead,
+  Mode,
+  Request,
+  Result,
+} from "./request.js";
 import { createRun, type Run } from "./run.js";
 import { type Chunk, cellsNeeded, SPINE, schedule } from "./schedule.js";
 import { type PlacedLogits, type PlacedRequest, placeRequests } from "./validate.js";
-
-export interface EvaluateOptions extends RunOptions {
-  /** Most bytes of activations held in memory. */
-  readonly captureLimit?: number;
-}
 
 export async function evaluate(
   core: Core,
@@ -22,7 +25,8 @@ export async function evaluate(
 ): Promise<Evaluation> {
   const started = performance.now();
   const placed = placeRequests(core.info, requests, options.captureLimit);
-  const results = placed.map((request) => makeResult(request, core.model.vocabulary));
+  const allocate = options.allocate ?? ((length) => new Float32Array(length));
+  const results = placed.map((request) => makeResult(request, core.model.vocabulary, allocate));
   const groups = groupRequests(core, placed, options.mode ?? "forest");
   // Forests first: they say how many tokens there are to evaluate, which is what progress is counted in.
   const forests = groups.map((group) =>
@@ -91,7 +95,7 @@ async function evaluateForest(
   const plan = makePlan(core.info, forest, requests, (r, c) => results[r]!.captures[c]!.data);
   const limits = { tokens: core.info.settings.chunkTokens, outputs: core.maxOutputs };
   const chunks = schedule(forest, limits, (node) => plan.outputs[node] === 1);
-  const context = core.context(cellsNeeded(forest, chunks));
+  const context = core.context(cellsNeeded(forest, chunks), outputsNeeded(chunks, plan));
   for (const chunk of chunks) {
     fillBatch(context, forest, chunk, plan);
     const watches = plan.watches(chunk.start, chunk.end, context);
@@ -113,6 +117,12 @@ async function evaluateForest(
       context.dropSequence(leaf, 0);
     await run.step(chunk.end - chunk.start);
   }
+}
+
+/** Most outputs in one of the chunks. */
+function outputsNeeded(chunks: readonly Chunk[], { outputs }: Plan): number {
+  const of = ({ start, end }: Chunk) => outputs.subarray(start, end).reduce((sum, one) => sum + one, 0);
+  return chunks.reduce((most, chunk) => Math.max(most, of(chunk)), 0);
 }
 
 function fillBatch(context: Context, forest: Forest, chunk: Chunk, plan: Plan): void {
@@ -183,12 +193,16 @@ function readRow(
 }
 
 /** Where the answers go. */
-function makeResult(request: PlacedRequest, vocabulary: number): Result {
+function makeResult(
+  request: PlacedRequest,
+  vocabulary: number,
+  allocate: (length: number) => Float32Array,
+): Result {
   const captures: Activation[] = request.captures.map(({ hook, positions, width }) => ({
     hook,
     positions,
     width,
-    data: new Float32Array(positions.length * width),
+    data: allocate(positions.length * width),
   }));
   const { logits } = request;
   if (logits === undefined) return { captures };
@@ -203,7 +217,7 @@ function makeResult(request: PlacedRequest, vocabulary: number): Result {
       topLogits: new Float32Array(rows * logits.top),
       ...(tokens > 0 ? { tokenLogits: new Float32Array(rows * tokens) } : {}),
       ...(logits.logSumExp ? { logSumExp: new Float32Array(rows) } : {}),
-      ...(logits.full ? { full: new Float32Array(rows * vocabulary) } : {}),
+      ...(logits.full ? { full: allocate(rows * vocabulary) } : {}),
     },
   };
 }

@@ -10,10 +10,9 @@ import type { Duplex } from "node:stream";
 import { childEnvironment, childFile } from "./child-process.js";
 import { aborted } from "./core.js";
 import type { Engine, EngineInfo } from "./engine.js";
-import type { EvaluateOptions } from "./evaluate.js";
 import type { EngineOptions } from "./inline.js";
 import { type Answers, type Call, type FromChild, type ToChild, withoutFunctions } from "./messages.js";
-import type { GenerateOptions, Progress, RunOptions } from "./request.js";
+import type { EvaluateOptions, GenerateOptions, Progress, RunOptions } from "./request.js";
 import { ANSWER_FD, ASK_FD, answerRowCalls } from "./row-calls.js";
 import { makeExchangeFolder, unpack } from "./transport.js";
 
@@ -152,7 +151,7 @@ export async function openIsolated(options: EngineOptions): Promise<Engine> {
       } as const;
       const to = await ensure();
       const parcel = await ask(to, call, run, functions);
-      const evaluation = unpack(parcel);
+      const evaluation = unpack(parcel, run.allocate);
       if (parcel.file !== undefined) tell(to, { read: parcel.file });
       return evaluation;
     },
@@ -189,8 +188,8 @@ export async function openIsolated(options: EngineOptions): Promise<Engine> {
 }
 
 /** What of the options can cross over. */
-function plain<O extends EvaluateOptions | GenerateOptions>(options: O): O {
-  const { signal: _signal, onProgress: _onProgress, ...rest } = options;
+function plain<O extends EvaluateOptions & GenerateOptions>(options: O): O {
+  const { signal: _signal, onProgress: _onProgress, allocate: _allocate, ...rest } = options;
   return rest as O;
 }
 

@@ -1,9 +1,9 @@
 /** What the two processes say to each other. */
 import type { EngineInfo } from "./engine.js";
-import type { EvaluateOptions } from "./evaluate.js";
 import type { EngineOptions } from "./inline.js";
 import type {
   Edit,
+  EvaluateOptions,
   GenerateOptions,
   GenerationBatch,
   GenerationRequest,

@@ -8,7 +8,7 @@ import type { EngineInfo } from "./engine.js";
 import { type Forest, pathOf } from "./forest.js";
 import { type HookPoint, hookName } from "./hooks.js";
 import type { Edit } from "./request.js";
-import type { Tensor, Watch } from "./tap.js";
+import { ENOUGH, type Tensor, type Watch } from "./tap.js";
 import type { PlacedRequest } from "./validate.js";
 
 /** Things to do at nodes: `[event]`, sorted by node; `item` is an index into a list of the owner's. */
@@ -149,6 +149,14 @@ export function makePlan(
     edits: sortEvents(plan.editNodes),
     editItems: plan.editItems,
   }));
+  // Where only hook points are wanted, a decode ends with the last of them: the layers above and the product with the vocabulary, most
+  // of a small model's work, are left out. Not where the graph may be cut into parts for several devices: each would go on by itself,
+  // with whatever is in its memory. And not in a decode that lacks a hook point: a later one may need that layer's keys and values.
+  const mayStop =
+    logitNodes.length === 0 &&
+    !requests.some((request) => request.needsPattern) &&
+    info.settings.gpuLayers === 0 &&
+    process.platform !== "darwin";
   let unseen = new Set<string>();
   return {
     outputs,
@@ -157,6 +165,8 @@ export function makePlan(
     watches(start, end, rows) {
       unseen = new Set();
       const watches: Watch[] = [];
+      const enough = () =>
+        mayStop && watches.length === plans.length && unseen.size === 0 ? ENOUGH : undefined;
       for (const plan of plans) {
         const captures = eventsIn(plan.captures, start, end);
         const edits = eventsIn(plan.edits, start, end);
@@ -170,6 +180,7 @@ export function makePlan(
             const rowOf = rowFinder(plan, tensor, rows, start);
             if (edits[0] < edits[1]) applyEdits(plan, tensor, edits, rowOf);
             if (captures[0] < captures[1]) copyRows(plan, tensor, captures, rowOf);
+            return enough();
           },
         });
       }
@@ -253,6 +264,9 @@ function applyCustom(
   return end - 1;
 }
 
+/** Rows of a tensor on their way: taken once, because every tensor of every decode passes through. */
+let passage = new Float32Array(0);
+
 function copyRows(
   plan: HookPlan,
   tensor: Tensor,
@@ -262,12 +276,13 @@ function copyRows(
   const { width, captures, captureItems } = plan;
   const total = tensor.elements / width;
   // One large copy is cheaper than many small ones, unless few of the rows are wanted.
-  const all = (to - from) * 4 >= total ? new Float32Array(tensor.elements) : undefined;
-  if (all !== undefined) tensor.read(all, 0, all.length);
+  const all = (to - from) * 4 >= total;
+  if (all && passage.length < tensor.elements) passage = new Float32Array(tensor.elements);
+  if (all) tensor.read(passage, 0, tensor.elements);
   for (let c = from; c < to; c++) {
     const { target, offset } = captureItems[captures.item[c]!]!;
     const row = rowOf(captures.node[c]!) * width;
-    if (all !== undefined) target.set(all.subarray(row, row + width), offset);
+    if (all) target.set(passage.subarray(row, row + width), offset);
     else tensor.read(target.subarray(offset, offset + width), row, width);
   }
 }

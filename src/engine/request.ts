@@ -171,6 +171,14 @@ export interface RunOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
+/** Options of an evaluation. */
+export interface EvaluateOptions extends RunOptions {
+  /** Most bytes of activations held in memory. */
+  readonly captureLimit?: number;
+  /** Where the large arrays of the answer come from, as zeros. Default: new ones. An `Arena`'s are overwritten after its reset. */
+  readonly allocate?: (length: number) => Float32Array;
+}
+
 /** A prompt to be continued, with the edits under which it is read. */
 export interface GenerationRequest {
   readonly tokens: Int32Array | readonly number[];

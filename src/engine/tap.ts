@@ -3,7 +3,7 @@
  *
  * For every node in order the callback is first asked whether it wants to see it; then, for those it does, it is called
  * again once the node has been computed and before anything that reads it. What is written into the tensor then is what
- * flows on. The answer to the second call is always yes: a no would end the decode with the logits of the one before.
+ * flows on. A no to the second call ends the decode there, with the logits of the one before: only who wants none may say it.
  */
 import koffi from "koffi";
 import type { TensorName } from "./architectures.js";
@@ -23,9 +23,13 @@ export interface Tensor {
   write(source: Float32Array, offset: number, count: number): void;
 }
 
+/** Ends the decode. */
+export const ENOUGH = Symbol("enough");
+
 export interface Watch {
   readonly tensors: readonly TensorName[];
-  readonly onTensor: (tensor: Tensor) => void;
+  /** Returns ENOUGH when nothing that comes after this tensor is wanted. */
+  readonly onTensor: (tensor: Tensor) => unknown;
 }
 
 export interface Tap {
@@ -77,11 +81,11 @@ export function createTap(library: Library): Tap {
     try {
       if (asking) return ask(tensor);
       const seen = inspect(library, tensor, nameOf(tensor));
-      for (const one of due) one.watch.onTensor(seen);
+      for (const one of due) if (one.watch.onTensor(seen) === ENOUGH) active = false;
     } catch (error) {
       failure ??= error;
     }
-    return !asking;
+    return !asking && active;
   }, koffi.pointer(EvalCallback));
 
   return {

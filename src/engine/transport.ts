@@ -72,16 +72,16 @@ function pack(evaluation: Evaluation, file: string, there: boolean): Parcel {
     return array;
   });
   if (bytes < INSIDE_MESSAGE) return { evaluation, lengths: [] };
-  const lengths: number[] = [];
+  const arrays: Float32Array[] = [];
   const handle = openSync(file, there ? "r+" : "w");
   try {
     const emptied = visit(evaluation, (array) => {
-      const view = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-      for (let done = 0; done < view.length; ) done += writeSync(handle, view, done);
-      lengths.push(array.length);
+      arrays.push(array);
       return new Float32Array(0);
     });
-    return { evaluation: emptied, file, lengths };
+    for (const view of spans(arrays))
+      for (let done = 0; done < view.length; ) done += writeSync(handle, view, done);
+    return { evaluation: emptied, file, lengths: arrays.map(({ length }) => length) };
   } catch (error) {
     rmSync(file, { force: true });
     throw new Error(
@@ -92,26 +92,42 @@ function pack(evaluation: Evaluation, file: string, there: boolean): Parcel {
   }
 }
 
-/** Takes them out again; the file is then the writer's. */
-export function unpack(parcel: Parcel): Evaluation {
+/** Takes them out again, into arrays of `allocate`; the file is then the writer's. */
+export function unpack(parcel: Parcel, allocate: (length: number) => Float32Array = uncleared): Evaluation {
   const { file, lengths } = parcel;
   if (file === undefined) return parcel.evaluation;
+  const arrays = lengths.map(allocate);
   const handle = openSync(file, "r");
   try {
-    let next = 0;
-    return visit(parcel.evaluation, () => {
-      // Not cleared first: every byte is read over.
-      const view = Buffer.allocUnsafeSlow(4 * lengths[next++]!);
+    for (const view of spans(arrays)) {
       for (let done = 0; done < view.length; ) {
         const read = readSync(handle, view, done, view.length - done, null);
         if (read === 0) throw new Error(`engine: ${file} ended early`);
         done += read;
       }
-      return new Float32Array(view.buffer, 0, view.length / 4);
-    });
+    }
   } finally {
     closeSync(handle);
   }
+  let next = 0;
+  return visit(parcel.evaluation, () => arrays[next++]!);
+}
+
+/** Not cleared: every byte is read over. */
+function uncleared(length: number): Float32Array {
+  return new Float32Array(Buffer.allocUnsafeSlow(4 * length).buffer);
+}
+
+/** The bytes of arrays, those that follow each other in memory as one. */
+function spans(arrays: readonly Float32Array[]): Uint8Array[] {
+  const out: Uint8Array[] = [];
+  for (const { buffer, byteOffset, byteLength } of arrays) {
+    const last = out.at(-1);
+    if (last?.buffer === buffer && last.byteOffset + last.length === byteOffset)
+      out[out.length - 1] = new Uint8Array(buffer, last.byteOffset, last.length + byteLength);
+    else out.push(new Uint8Array(buffer, byteOffset, byteLength));
+  }
+  return out;
 }
 
 /** Replaces every array that may be large, in a fixed order. */

@@ -57,11 +57,15 @@ export function resultBytes(info: EngineInfo, { captures, logits }: PlacedReques
 
 export function placeRequest(info: EngineInfo, request: Request, where: string): PlacedRequest {
   const tokens = placeTokens(info, request.tokens, where);
-  const captures = (request.captures ?? []).map(({ hook, positions }) => ({
-    hook,
-    positions: placePositions(positions, tokens.length, `${where}, capture ${hookName(hook)}`),
-    width: hook.kind === "attnPattern" ? info.heads * tokens.length : widthOf(info, hook, where),
-  }));
+  // Captures of the same positions share one array: a request may have a hundred of them.
+  const known = new Map<Positions, Int32Array>();
+  const captures = (request.captures ?? []).map(({ hook, positions: asked }) => {
+    const positions =
+      known.get(asked) ?? placePositions(asked, tokens.length, `${where}, capture ${hookName(hook)}`);
+    known.set(asked, positions);
+    const width = hook.kind === "attnPattern" ? info.heads * tokens.length : widthOf(info, hook, where);
+    return { hook, positions, width };
+  });
   for (const { hook } of captures) widthOf(info, hook, where);
   const edits = placeEdits(info, request.edits ?? [], tokens.length, where);
   const patterns = [...captures.map(({ hook }) => hook), ...edits.map(({ edit }) => edit.hook)];

@@ -2,6 +2,7 @@
 import type { Engine, EngineInfo } from "../engine/engine.js";
 import { type HookPoint, hookName } from "../engine/hooks.js";
 import type {
+  EvaluateOptions,
   Evaluation,
   GenerateOptions,
   GenerationBatch,
@@ -44,7 +45,7 @@ export interface Model {
    * @example
    * const { results } = await model.evaluate([{ tokens: prompt.tokens, logits: { positions: [-1], top: 5 } }]);
    */
-  evaluate(requests: readonly Request[], options?: RunOptions): Promise<Evaluation>;
+  evaluate(requests: readonly Request[], options?: EvaluateOptions): Promise<Evaluation>;
   /** The same, handed on as it comes in groups of at most `bytes` of activations (default 250 MB): memory stays flat. */
   stream(
     requests: readonly Request[],

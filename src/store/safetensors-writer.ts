@@ -25,7 +25,7 @@ export async function writeSafetensors(
   }));
   const writer = await safetensorsWriter(path, specs, metadata);
   try {
-    for (const { data } of Object.values(tensors)) await writer.append(data);
+    for (const [name, { data }] of Object.entries(tensors)) await writer.append(name, data);
   } catch (error) {
     await writer.discard();
     throw error;
@@ -34,8 +34,8 @@ export async function writeSafetensors(
 }
 
 export interface SafetensorsWriter {
-  /** The next numbers, in the order of the tensors; an array may not reach over the end of a tensor. */
-  append(data: TensorData): Promise<void>;
+  /** The next numbers of one tensor; the tensors may grow in turns. */
+  append(name: string, data: TensorData): Promise<void>;
   /** Finish; throws where numbers are missing. The file has its name from now on. The answer is its sha256. */
   close(): Promise<string>;
   /** Give up and leave nothing behind. */
@@ -50,35 +50,33 @@ export async function safetensorsWriter(
 ): Promise<SafetensorsWriter> {
   const header: Record<string, unknown> = {};
   if (Object.keys(metadata).length > 0) header.__metadata__ = metadata;
-  const ends: number[] = [];
-  let offset = 0;
+  /** Where the next numbers of each tensor go, and where it ends. */
+  const places = new Map<string, { next: number; readonly end: number; readonly dtype: string }>();
+  let size = 0;
   for (const { name, shape, dtype = "F32" } of specs) {
     const kind = DTYPES.get(dtype);
     if (kind === undefined)
       throw new Error(`safetensorsWriter: ${name} has dtype ${dtype}; expected ${[...DTYPES.keys()]}`);
-    if (name === "__metadata__" || name in header)
+    if (name === "__metadata__" || places.has(name))
       throw new Error(`safetensorsWriter: the name ${name} cannot be used (twice)`);
-    const end = offset + elementsOf(shape, `safetensorsWriter: ${name}`) * kind.bytes;
-    header[name] = { dtype, shape, data_offsets: [offset, end] };
-    ends.push(end);
-    offset = end;
+    const end = size + elementsOf(shape, `safetensorsWriter: ${name}`) * kind.bytes;
+    header[name] = { dtype, shape, data_offsets: [size, end] };
+    places.set(name, { next: size, end, dtype });
+    size = end;
   }
   const text = Buffer.from(JSON.stringify(header), "utf8");
   const padded = Buffer.alloc(8 + Math.ceil(text.length / 8) * 8, " "); // spaces align the numbers, as the format allows
   padded.writeBigUInt64LE(BigInt(padded.length - 8), 0);
   text.copy(padded, 8);
   const draft = `${path}.${process.pid}.writing`;
-  const file = await open(draft, "w");
-  let current = 0;
-  let at = 0;
+  const file = await open(draft, "w+");
   const discard = async () => {
     await file.close().catch(() => undefined);
     await rm(draft, { force: true });
   };
-  const sha256 = createHash("sha256").update(padded);
-  const orNothing = async (work: () => Promise<void>) => {
+  const orNothing = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      await work();
+      return await work();
     } catch (error) {
       await discard();
       throw error;
@@ -86,38 +84,46 @@ export async function safetensorsWriter(
   };
   await orNothing(() => writeAll(file, padded, 0));
   return {
-    async append(data) {
-      if (data.length === 0) return;
-      while (current < ends.length && at === ends[current]) current++;
-      const spec = specs[current];
-      const end = ends[current];
-      if (spec === undefined || end === undefined || at + data.byteLength > end) {
-        throw new Error(
-          `safetensorsWriter: ${data.length} numbers more than ${spec?.name ?? "the file"} takes`,
-        );
-      }
-      if (dtypeOf(data) !== (spec.dtype ?? "F32")) {
-        throw new Error(`safetensorsWriter: ${spec.name} is ${spec.dtype ?? "F32"}; got ${dtypeOf(data)}`);
-      }
+    async append(name, data) {
+      const place = places.get(name);
+      if (place === undefined)
+        throw new Error(`safetensorsWriter: no tensor ${name}; expected ${[...places.keys()].join(", ")}`);
+      if (dtypeOf(data) !== place.dtype)
+        throw new Error(`safetensorsWriter: ${name} is ${place.dtype}; got ${dtypeOf(data)}`);
+      if (place.next + data.byteLength > place.end)
+        throw new Error(`safetensorsWriter: ${data.length} numbers more than ${name} takes`);
       const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-      await writeAll(file, bytes, padded.length + at);
-      sha256.update(bytes);
-      at += data.byteLength;
+      await writeAll(file, bytes, padded.length + place.next);
+      place.next += data.byteLength;
     },
     async close() {
-      if (at !== offset) {
+      const missing = [...places.values()].reduce((sum, { next, end }) => sum + end - next, 0);
+      if (missing > 0) {
         await discard();
-        throw new Error(`safetensorsWriter: ${offset - at} bytes of ${path} were not given; nothing written`);
+        throw new Error(`safetensorsWriter: ${missing} bytes of ${path} were not given; nothing written`);
       }
-      await orNothing(async () => {
+      return await orNothing(async () => {
+        const sha256 = await hashOf(file);
         await file.sync();
         await file.close();
         await rename(draft, path);
+        return sha256;
       });
-      return sha256.digest("hex");
     },
     discard,
   };
+}
+
+/** Of the file as it is read back. */
+async function hashOf(file: FileHandle): Promise<string> {
+  const sha256 = createHash("sha256");
+  const buffer = new Uint8Array(1 << 20);
+  for (let at = 0; ; ) {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+    if (bytesRead === 0) return sha256.digest("hex");
+    sha256.update(buffer.subarray(0, bytesRead));
+    at += bytesRead;
+  }
 }
 
 async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {

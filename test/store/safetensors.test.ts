@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,11 +79,15 @@ describe("safetensors", () => {
       { name: "b", shape: [2], dtype: "I32" },
     ];
     const writer = await safetensorsWriter(path, specs);
-    for (let k = 0; k < 4; k++) await writer.append(Float32Array.of(k, -k));
-    await expect(writer.append(Float32Array.of(1, 2))).rejects.toThrow(/b is I32; got F32/);
-    await writer.append(Int32Array.of(5, 6));
-    await expect(writer.append(Int32Array.of(5))).rejects.toThrow(/more than/);
-    await writer.close();
+    for (let k = 0; k < 3; k++) await writer.append("a", Float32Array.of(k, -k));
+    await expect(writer.append("b", Float32Array.of(1, 2))).rejects.toThrow(/b is I32; got F32/);
+    await expect(writer.append("c", Int32Array.of(5))).rejects.toThrow(/no tensor c; expected a, b/);
+    await writer.append("b", Int32Array.of(5, 6));
+    await writer.append("a", Float32Array.of(3, -3));
+    await expect(writer.append("b", Int32Array.of(5))).rejects.toThrow(/1 numbers more than b takes/);
+    const sha256 = await writer.close();
+    expect(sha256).toBe(createHash("sha256").update(readFileSync(path)).digest("hex"));
+    expect((await readSafetensors(path)).tensors.get("b")!.data).toEqual(Int32Array.of(5, 6));
     expect((await readSafetensors(path)).tensors.get("a")!.data).toEqual(
       Float32Array.of(0, -0, 1, -1, 2, -2, 3, -3),
     );
