@@ -7,9 +7,14 @@
 const KEEP_BYTES = 32 * 2 ** 20;
 
 export class Arena {
-  #block = new ArrayBuffer(0);
+  #block: ArrayBuffer;
   #used = 0;
   #wanted = 0;
+
+  /** `bytes`: what the first answer will need, where that is known. */
+  constructor(bytes = 0) {
+    this.#block = new ArrayBuffer(Math.min(bytes, KEEP_BYTES));
+  }
 
   /** Zeros, to be used until `reset`. */
   readonly allocate = (length: number): Float32Array<ArrayBuffer> => {

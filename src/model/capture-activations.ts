@@ -1,8 +1,8 @@
 /**
  * Captures more than memory holds: straight to the activation store.
  *
- * A few megabytes are evaluated, written, and forgotten before the next begin, so memory stays flat; a shard is as many of them as make a file
- * of a handy size. Shards depend on nothing but the request, so a capture that was stopped goes on after its last whole shard, and
+ * A slice of a few megabytes is evaluated, written, and forgotten before the next begins, so memory stays flat; a shard is as many of them as
+ * make a file of a handy size. Shards depend on nothing but the request, so a capture that was stopped goes on after its last whole shard, and
  * one that is there is found again.
  */
 import { mkdir, readdir, rm } from "node:fs/promises";
@@ -26,7 +26,7 @@ import {
   planCapture,
   shardsFrom,
 } from "./capture-plan.js";
-import { captureShard } from "./capture-shard.js";
+import { captureShard, sliceBytes } from "./capture-shard.js";
 import { modelIdentity } from "./identity.js";
 import type { Model } from "./model.js";
 import { watched } from "./watched.js";
@@ -122,7 +122,7 @@ async function captureInto(
   };
   onSize?.(`capturing ${size.text}, to ${folder}`);
   const what = `capturing ${size.text}`;
-  const arena = new Arena();
+  const arena = new Arena(sliceBytes(model));
   await watched(what, options, async ({ signal, onProgress }) => {
     const shards = [...index.shards];
     // Shards of an earlier run may have had another size: this one goes on with the next request.

@@ -8,8 +8,15 @@ import { safetensorsWriter } from "../store/safetensors-writer.js";
 import { type CapturePlan, cut, type Range } from "./capture-plan.js";
 import type { Model } from "./model.js";
 
-/** Activations in memory at once, in the engine's process and again in this one. */
-const SLICE_BYTES = 4e6;
+const LEAST_SLICE = 2e6;
+
+/**
+ * Bytes of activations in memory at once, in the engine's process and again in this one: small beside the model, and enough tokens for a
+ * decode to be worth its while.
+ */
+export function sliceBytes(model: Model): number {
+  return Math.max(LEAST_SLICE, model.info.bytes / 50);
+}
 
 export interface ShardJob {
   readonly model: Model;
@@ -42,7 +49,7 @@ export async function captureShard(
   );
   try {
     let done = 0;
-    for (const [from, to] of cut(placed, first, end, rowBytes, SLICE_BYTES)) {
+    for (const [from, to] of cut(placed, first, end, rowBytes, sliceBytes(model))) {
       signal?.throwIfAborted();
       const slice = placed.slice(from, to);
       const requests = slice.map(({ tokens, positions, edits }): Request => {
