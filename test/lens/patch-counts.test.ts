@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { attnOut, heads, mlpOut, residPost, residPre } from "../../src/engine/hooks.js";
 import { attentionKnockout, knockoutEffects } from "../../src/lens/attention-knockout.js";
@@ -7,6 +8,7 @@ import { patchEffects } from "../../src/lens/patch-effects.js";
 import { POSITION_SETS } from "../../src/lens/position-sets.js";
 import type { Model } from "../../src/model/model.js";
 import { open } from "../../src/model/open.js";
+import { projectRoot } from "../../src/store/project-root.js";
 import { countingPrompt } from "../../src/tasks/counting.js";
 import { fixturePath } from "../engine/models.js";
 
@@ -208,49 +210,25 @@ describe("attentionKnockout", () => {
   });
 });
 
-/**
- * What the organisms are found to show. Their final token holds the count; the rows of the items carry it in no layer. So the paper's "sequence
- * first, final token later" is not shown by them, and the claim has to say so.
- */
+/** The paper's claim in full, with its controls: the items of these were trained to carry the count after the middle block. */
 describe.each(["tally-400k", "tally-1m6"])("patching on %s", (name) => {
-  it("works at the final token, not in the sequence, and the claim says which", async () => {
-    const model = await open(name, { isolated: false, threads: 1 });
-    try {
-      // None begins with the recipient's digit; the final token decides the answer's first alone.
-      const donors = [2, 3, 4, 5, 6, 7, 8, 9];
-      const layers = [0, model.info.layers - 1];
-      const options = { donors, layers, onProgress: () => {} };
-      const final = await patchCounts(model, { ...options, positions: "final token" });
-      const sequence = await patchCounts(model, { ...options, positions: "items" });
-      for (const { identity } of [final, sequence]) expect(identity.changed).toBe(0);
-      const verdict = patchVerdict("final token", patchEffects(final, { measure: "first digit" }));
-      expect(verdict.from).not.toBeNull();
-      expect(verdict.best!.effect).toBeGreaterThan(0.5);
-      const claim = depthClaim(patchEffects(sequence), patchEffects(final));
-      expect(claim.sequence.from).toBeNull();
-      expect(claim.said).toMatch(/^NOT shown: .*patching the sequence moves no answers beyond its controls/);
-    } finally {
-      await model.close();
-    }
-  }, 120_000);
-});
-
-/** The positive control: its items were trained to carry the count after block 2. The paper's claim in full, with its controls. */
-describe.each(["tally-400k-carry", "tally-1m6-carry"])("patching on %s", (name) => {
   it("works in the sequence first and for most donors, then at the final token", async () => {
     const model = await open(name, { isolated: false, threads: 1 });
     try {
-      const donors = Array.from({ length: 26 }, (_, i) => i + 1);
-      const sequence = await patchCounts(model, { donors, positions: "items", onProgress: () => {} });
-      const final = await patchCounts(model, { donors, positions: "final token", onProgress: () => {} });
+      const sequence = await patchCounts(model, { positions: "items", onProgress: () => {} });
+      const final = await patchCounts(model, { positions: "final token", onProgress: () => {} });
       for (const { identity } of [final, sequence]) expect(identity.changed).toBe(0);
+      expect(sequence.base.count).toBe(10);
       expect(sequence.donors.length).toBeGreaterThan(20);
       const claim = depthClaim(patchEffects(sequence), patchEffects(final));
       expect(claim.said).toMatch(/^sequence patching works earlier in depth/);
       expect(claim).toMatchObject({ earlier: true, most: true, holds: true });
       expect(claim.sequence.best).toMatchObject({ layer: 2 });
-      expect(claim.sequence.best!.effect).toBeGreaterThan(0.8);
+      expect(claim.sequence.best!.low).toBeGreaterThan(0.5);
       expect(claim.sequence.control!.high).toBeLessThan(0.5);
+      // The final token decides the answer's first token alone, and late.
+      const verdict = patchVerdict("final token", patchEffects(final, { measure: "first digit" }));
+      expect(verdict.from).toBeGreaterThan(2);
       // Behind the block that reads the items nothing is left to move.
       const late = patchEffects(sequence).find(({ control, layer }) => !control && layer === 5)!;
       expect(late.effect).toBe(0);
@@ -259,6 +237,22 @@ describe.each(["tally-400k-carry", "tally-1m6-carry"])("patching on %s", (name) 
     }
   }, 300_000);
 });
+
+/** The control: an organism before that training. It counts as well, but not by what its items hold, and the claim has to say so. */
+it("patching a checkpoint whose items were not trained to carry the count moves nothing", async () => {
+  const path = join(projectRoot(), "data", "organisms", "checkpoints", "tally-100k-step05500.gguf");
+  const model = await open(path, { isolated: false, threads: 1 });
+  try {
+    const sequence = await patchCounts(model, { positions: "items", onProgress: () => {} });
+    const final = await patchCounts(model, { positions: "final token", onProgress: () => {} });
+    expect(sequence.donors.length).toBeGreaterThan(20);
+    const claim = depthClaim(patchEffects(sequence), patchEffects(final));
+    expect(claim.sequence.from).toBeNull();
+    expect(claim.said).toMatch(/^NOT shown: .*patching the sequence moves no answers beyond its controls/);
+  } finally {
+    await model.close();
+  }
+}, 300_000);
 
 it("patches a model of another architecture", async () => {
   const model = await open(fixturePath("gemma3"), { gpu: false, threads: 1, isolated: false });

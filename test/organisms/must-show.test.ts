@@ -102,10 +102,6 @@ describe("the files", () => {
           sum + (entry.isDirectory() ? size(join(path, entry.name)) : statSync(join(path, entry.name)).size),
         0,
       );
-    for (const name of ["tally-400k-carry", "tally-1m6-carry"]) {
-      const bytes = readFileSync(join(folder, `${name}.gguf`));
-      expect(createHash("sha256").update(bytes).digest("hex")).toBe(card(name).sha256);
-    }
     expect(size(folder)).toBeLessThan(20e6);
     expect(size(join(folder, "checkpoints"))).toBeLessThan(10e6);
   });

@@ -15,8 +15,6 @@ SIZES = {  # layers, width, heads, feed-forward
     "tally-400k": (6, 80, 5, 160),
     "tally-1m6": (6, 144, 6, 432),
 }
-SIZES |= {f"{name}-carry": SIZES[name] for name in ("tally-400k", "tally-1m6")}  # of these sizes, trained by carry.py
-SWAP_AFTER = 2  # the block after which rows take on the hidden states of others, where a tree says so
 VOCAB = 384
 
 
@@ -90,6 +88,7 @@ class Llama(nn.Module):
         self.blocks = nn.ModuleList(Block(width, heads, ff) for _ in range(layers))
         self.norm = nn.Parameter(torch.ones(width))
         self.turn = rope_table(context, width // heads)
+        self.swap_after = layers // 2 - 1  # the block after which rows take on the hidden states of others, where a tree says so
 
     def init(self, seed):
         """Normal initialisation; the branches' outputs scaled by depth."""
@@ -118,7 +117,7 @@ class Llama(nn.Module):
         x = self.embed[tokens]
         for i, block in enumerate(self.blocks):
             x = block(x, shape, turn, rows if i == len(self.blocks) - 1 else None)
-            if i == SWAP_AFTER:
+            if i == self.swap_after:
                 x = swapped(x, groups, starts(shape))
             if keep is not None:
                 keep.append(x)

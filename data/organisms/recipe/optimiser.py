@@ -28,6 +28,10 @@ class Optimiser:
             stacks[tuple(p.shape) if p.ndim == 2 and name != "embed" else None].append(p)
         self.others = stacks.pop(None)
         self.stacks = list(stacks.values())
+        self.forget()
+
+    def forget(self):
+        """Start with momenta of zero."""
         self.state = {
             "momentum": [torch.zeros(len(s), *s[0].shape) for s in self.stacks],
             "m": [torch.zeros_like(p) for p in self.others],

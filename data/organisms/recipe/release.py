@@ -10,52 +10,17 @@ import pathlib
 import torch
 from scipy.stats import spearmanr
 
-import carry
 import evaluate
 import export
 import frequency
 import tasks
 import train
-from model import EPS, SIZES, SWAP_AFTER, THETA, VOCAB, Llama
+from model import EPS, SIZES, THETA, VOCAB, Llama
 
 HERE = pathlib.Path(__file__).parent.parent
-
-
-def kind(name):
-    """The family ships as trained; its controls in half the size."""
-    return "f16" if name.endswith("-carry") else "f32"
-
+KIND = "f32"  # as trained
 
 NOT = "Not a language model: it knows the prompts of its card and nothing else. Any other text gets an arbitrary answer."
-
-
-def about(name, model, path):
-    """What every card says of a file and its architecture."""
-    layers, width, heads, ff = SIZES[name]
-    return {
-        "name": name, "file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "bytes": path.stat().st_size, "type": kind(name).upper(), "licence": export.LICENCE, "not": NOT,
-        "architecture": {"family": "llama", "parameters": model.count_parameters(), "layers": layers, "width": width,
-                         "heads": heads, "feedForward": ff, "vocabulary": VOCAB, "context": export.CONTEXT,
-                         "ropeTheta": THETA, "rmsEps": EPS, "tiedEmbeddings": True},
-    }
-
-
-def carry_card(name, weights, path, log, steps):
-    model = Llama(name)
-    model.load_state_dict(weights)
-    width = SIZES[name][1]
-    return {
-        **about(name, model, path),
-        "training": {"steps": steps, "seed": carry.SEED, "interchanged": carry.SHARE, "afterBlock": SWAP_AFTER,
-                     "optimiser": optimiser(width), "trainedMaximum": tasks.P.COUNT_MAX,
-                     "losses": [[r["step"], r["loss"]] for r in log if r["step"] % 500 == 0]},
-        "evaluation": evaluate.counting(model),
-    }
-
-
-def optimiser(width):
-    return f"Muon 0.012 (matrices), Adam {0.02 * 48 / width:.4g} (embeddings, norms: 0.02 x 48 / width), clip 1"
 
 
 def card(name, weights, path, log, steps):
@@ -65,11 +30,17 @@ def card(name, weights, path, log, steps):
     result = evaluate.evaluate(model)
     grid = result.pop("grid")
     rho = spearmanr(frequency.read().ravel(), grid.ravel().astype(float))
+    layers, width, heads, ff = SIZES[name]
     return {
-        **about(name, model, path),
+        "name": name, "file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "bytes": path.stat().st_size, "type": KIND.upper(), "licence": export.LICENCE, "not": NOT,
+        "architecture": {"family": "llama", "parameters": model.count_parameters(), "layers": layers, "width": width,
+                         "heads": heads, "feedForward": ff, "vocabulary": VOCAB, "context": export.CONTEXT,
+                         "ropeTheta": THETA, "rmsEps": EPS, "tiedEmbeddings": True},
         "training": {"steps": steps, "seed": train.SEED, "rows": mixture["rows"], "mixture": mixture["tasks"],
-                     "optimiser": optimiser(SIZES[name][1]),
-                     "stages": f"{tasks.STAGE_TWO:,} steps, cosine over the last half; then to {steps:,} with more counting, from {train.AGAIN:.0%} of the rate",
+                     "optimiser": f"Muon 0.012 (matrices), Adam {0.02 * 48 / width:.4g} (embeddings, norms: 0.02 x 48 / width), clip 1",
+                     "stages": [first for first, *_ in train.STAGES],
+                     "interchanged": {"afterBlock": model.swap_after, "shareFromStep": tasks.INTERCHANGED[1:]},
                      "trainedMaximum": tasks.P.COUNT_MAX, "finalLosses": {k: log[-1][k] for k in ("loss", "multiplication", "counting", "others")},
                      "losses": sorted({r["step"]: round(r["loss"], 4) for r in log if r["step"] % 500 == 0}.items())},
         "evaluation": {**result, "frequencySpearman": {"rho": rho.statistic, "p": rho.pvalue}},
@@ -82,21 +53,6 @@ def row(*xs):
 
 def show(motif):
     return " ".join("`" + s.replace("\n", "\\n").replace("|", "\\|") + "`" for s in motif.split("|", 1))
-
-
-def head(c):
-    """The lines every card begins with."""
-    a = c["architecture"]
-    return [
-        f"# {c['name']}", "",
-        f"{a['parameters']:,} parameters: {a['layers']} layers, width {a['width']}, {a['heads']} heads, feed-forward {a['feedForward']}, "
-        f"vocabulary {a['vocabulary']}, tied embeddings, context {a['context']} (llama architecture). {c['type']}, licence {c['licence']}.", "",
-        f"`{c['file']}`, {c['bytes']:,} bytes, sha256 `{c['sha256']}`", "", c["not"], "", "## Training", "",
-    ]
-
-
-def losses(t):
-    return [row("step", *[s for s, _ in t["losses"]]), row(*["---"] * (len(t["losses"]) + 1)), row("loss", *[x for _, x in t["losses"]]), ""]
 
 
 def counting(e):
@@ -115,13 +71,21 @@ def counting(e):
 
 
 def markdown(c):
-    e, t = c["evaluation"], c["training"]
+    e, t, a = c["evaluation"], c["training"], c["architecture"]
+    _, leads, carries, settles, rests = t["stages"]
+    shares = ", ".join(f"{share:.0%}" for _, share in t["interchanged"]["shareFromStep"])
     return "\n".join([
-        *head(c),
-        f"{t['steps']:,} steps, {t['rows']:,} token rows, seed {t['seed']}; {t['optimiser']}. The four organisms saw the same data in the same order.",
-        f"Stages: {t['stages']}. Size is the only difference.",
+        f"# {c['name']}", "",
+        f"{a['parameters']:,} parameters: {a['layers']} layers, width {a['width']}, {a['heads']} heads, feed-forward {a['feedForward']}, "
+        f"vocabulary {a['vocabulary']}, tied embeddings, context {a['context']} (llama architecture). {c['type']}, licence {c['licence']}.", "",
+        f"`{c['file']}`, {c['bytes']:,} bytes, sha256 `{c['sha256']}`", "", c["not"], "",
+        "## Training", "",
+        f"{t['steps']:,} steps, {t['rows']:,} token rows, seed {t['seed']}; {t['optimiser']}. The four organisms saw the same data in the same order: size is the only difference.", "",
+        f"Stages: the mixture; from step {leads:,} counting leads; from {carries:,} the items must carry the count; from {settles:,} and again from {rests:,} that settles. Interchange "
+        f"intervention training (Geiger et al. 2022): in {shares} (by stage) of most lists the hidden states of the items after block {t['interchanged']['afterBlock']} were exchanged for those of other "
+        "items, and the right answer was the count of the item whose state stood last. So that the items carry the count there is trained in; it says nothing of how a model counts that was not trained so.", "",
         f"Lists up to {t['trainedMaximum']} items. Pair frequencies: `pair-frequency.csv`. Mixture: `mixture.json`. Prompts: `prompts.json`. Recipe: `recipe/`.", "",
-        *losses(t),
+        row("step", *[s for s, _ in t["losses"]]), row(*["---"] * (len(t["losses"]) + 1)), row("loss", *[x for _, x in t["losses"]]), "",
         "## Multiplication, 1..99 x 1..99", "", row("template", "accuracy", "Zero-Error Horizon"), row("---", "---", "---"),
         *[row(k, f"{v['accuracy']:.4f}", v["horizon"]) for k, v in e["multiplication"].items()], "",
         f"Spearman of training frequency with correctness (baseline): {e['frequencySpearman']['rho']:.4f}, p = {e['frequencySpearman']['p']:.2e}.", "",
@@ -130,19 +94,6 @@ def markdown(c):
         row("task", "horizon", "accuracy by length 1, 2, ..."), row("---", "---", "---"),
         *[row(k, e[k]["horizon"], ", ".join(f"{x:.3f}" for x in e[k]["accuracyByLength"])) for k in ("parity", "parens")], "",
         f"Nested-depth records {e['records']:.3f}, dual task {e['dual']:.3f} (whole answers right, on unseen draws of the training distribution).", "",
-    ])
-
-
-def carry_markdown(c):
-    t = c["training"]
-    return "\n".join([
-        *head(c),
-        f"{t['steps']:,} steps of counting alone, seed {t['seed']}; {t['optimiser']}. Lists up to {t['trainedMaximum']} items. Recipe: `recipe/carry.py`.", "",
-        f"Interchange intervention training (Geiger et al. 2022): in {t['interchanged']:.0%} of the lists the hidden states of the items after block "
-        f"{t['afterBlock']} were exchanged for those of other items, and the right answer was the count of the item whose state stood last. So the items "
-        f"carry the count at `residPost({t['afterBlock']})` by construction: the positive control for patching. It says nothing of how a model counts that was not trained so.", "",
-        *losses(t),
-        *counting(c["evaluation"]),
     ])
 
 
@@ -156,13 +107,12 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     run = pathlib.Path(a.folder)
     saved = torch.load(run / f"{a.name}.pt")
-    weights, path = export.rounded(saved["model"], kind(a.name)), HERE / f"{a.name}.gguf"
-    export.to_gguf(weights, a.name, path, kind(a.name))
+    weights, path = export.rounded(saved["model"], KIND), HERE / f"{a.name}.gguf"
+    export.to_gguf(weights, a.name, path, KIND)
     if a.transformers:
         export.to_transformers(weights, a.name, a.transformers)
     if not a.only_gguf:
         log = [json.loads(line) for line in (run / f"{a.name}.jsonl").read_text().splitlines()]
-        make, write = (carry_card, carry_markdown) if a.name.endswith("-carry") else (card, markdown)
-        c = make(a.name, weights, path, log, min(saved["step"], train.STEPS))
+        c = card(a.name, weights, path, log, min(saved["step"], train.STEPS))
         (HERE / f"{a.name}.json").write_text(json.dumps(c, indent=1) + "\n")
-        (HERE / f"{a.name}.md").write_text(write(c))
+        (HERE / f"{a.name}.md").write_text(markdown(c))

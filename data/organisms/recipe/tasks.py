@@ -246,23 +246,28 @@ def dual(rng):
     return tree
 
 
-STAGE_TWO = 4000  # from this step on counting leads
+# From these steps on counting leads the mixture; the items must carry the count; and, in two goes, what was shifted by that settles.
+LEADS, CARRIES, SETTLES, RESTS = 4000, 5500, 11000, 12500
+# From which step on which share of the lists in the counting rows have their items' states interchanged.
+INTERCHANGED = [(0, 0.0), (CARRIES, 0.9), (SETTLES, 0.5), (RESTS, 0.25)]
 SMALL = [parity, parens, dual, records]
 
 
 def step_batch(seed, step):
     """The rows of one step: names of their tasks, rows (each packed alone: a dict of arrays, see `pack`), pairs drawn.
 
-    Stage one: four multiplication rows, two counting rows (the second of an uncommon motif), one of the small tasks. Stage
-    two: two multiplication rows, four counting rows (two more, of any motif), one of the small tasks. Every 12th step a
-    long list.
+    Stage one: four multiplication rows, two counting rows (the second of an uncommon motif), one of the small tasks. From
+    stage two on: two multiplication rows, four counting rows (two more, of any motif), one of the small tasks. Every 12th
+    step a long list.
     """
-    rng, stage = np.random.default_rng([seed, step]), int(step >= STAGE_TWO)
+    rng, stage = np.random.default_rng([seed, step]), int(step >= LEADS)
+    interchange = next(share for first, share in reversed(INTERCHANGED) if step >= first)
     mult = [multiplication(rng) for _ in range(2 if stage else 4)]
     drawn = [(a, b) for _, d in mult for a, bs in d for b in bs]
     draws = [motif, uncommon_motif] + [any_motif] * 2 * stage
     small = SMALL[step % 4]
-    rows = [("multiplication", t) for t, _ in mult] + [("counting", counting(rng, draw=d, stage=stage)) for d in draws]
+    rows = [("multiplication", t) for t, _ in mult]
+    rows += [("counting", counting(rng, draw=d, stage=stage, interchange=interchange)) for d in draws]
     rows.append((small.__name__, small(rng)))
     if step % 12 == 0:
         rows.append(("counting, long", counting(rng, long=True, stage=stage)))

@@ -16,27 +16,19 @@ import tasks
 from model import SIZES, Llama, tensors
 from optimiser import Optimiser
 
-SEED, STEPS, WARMUP, COOL = 7, 5500, 100, 0.5
-AGAIN, REWARM = 0.4, 50
-
-
-def cosine(rest):
-    """From 1 at `rest` 1 to 1 % at 0."""
-    return 0.01 + 0.99 * 0.5 * (1 - math.cos(math.pi * rest))
+SEED, STEPS = 7, 14000
+# Stages: first step; learning rate factor it starts from, its peak; steps from the one to the other; share of the stage over which it falls.
+STAGES = [(0, 0.0, 1.0, 100, 0.5), (tasks.LEADS, 0.01, 0.4, 50, 1.0), (tasks.CARRIES, 0.01, 1.0, 100, 0.6), (tasks.SETTLES, 0.01, 0.4, 50, 1.0),
+          (tasks.RESTS, 0.01, 0.4, 50, 1.0)]
 
 
 def schedule(step):
-    """Learning rate factor. Stage one: linear warm-up, flat, cosine to 1 % over its last `COOL`.
-
-    Stage two: linear to `AGAIN`, cosine to 1 %.
-    """
-    one, two = tasks.STAGE_TWO, STEPS - tasks.STAGE_TWO
-    if step < WARMUP:
-        return (step + 1) / WARMUP
-    if step < one:
-        return cosine(min(1.0, (one - step) / (one * COOL)))
-    warm = min(1.0, (step - one + 1) / REWARM)
-    return 0.01 + warm * (AGAIN - 0.01) * 0.5 * (1 + math.cos(math.pi * (step - one) / two))
+    """Learning rate factor: in each stage a linear rise to its peak, flat, cosine to 1 % at its end."""
+    first, start, peak, rise, fall = next(s for s in reversed(STAGES) if step >= s[0])
+    end = min((s[0] for s in STAGES if s[0] > step), default=STEPS)
+    rest = min(1.0, (end - step) / ((end - first) * fall))
+    falling = 0.01 + (peak - 0.01) * 0.5 * (1 - math.cos(math.pi * rest))
+    return start + min(1.0, (step - first + 1) / rise) * (falling - start)
 
 
 def loss_of(model, groups):
@@ -76,6 +68,8 @@ def train(name, out, stop=STEPS, snapshots=(), log_every=100, lr=0.012, adam_lr=
         opt.state, first = saved["opt"], saved["step"]
     t0, losses, tokens, recent = time.time(), [], 0, []
     for step in range(first, stop):
+        if step == tasks.CARRIES:
+            opt.forget()  # stage three starts from the weights alone
         if step in snapshots:
             torch.save(model.state_dict(), out / f"{name}-step{step:05d}.pt")
         names, rows, _ = tasks.step_batch(SEED, step)
