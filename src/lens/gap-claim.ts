@@ -11,7 +11,9 @@ export interface GapClaim {
   readonly trend: { readonly r: number; readonly p: string; readonly falls: boolean } | null;
   /** Where the gap's sign changes; null where it has one sign only, or there are fewer than 6 counts. */
   readonly sign: ChangePoint | null;
-  /** From above 0 to below, at a step whose interval holds the behavioural boundary. */
+  /** The behavioural boundary: where answers turn wrong, by the same fit. A single slip below it moves the first wrong answer, and not it. */
+  readonly boundary: ChangePoint | null;
+  /** From above 0 to below, at a step whose interval overlaps that of the behavioural boundary. */
   readonly changesAtBoundary: boolean;
   /** Share of the counts at which a positive gap goes with a right answer, and a negative one with a wrong answer. */
   readonly agrees: number;
@@ -21,6 +23,15 @@ export interface GapClaim {
 const round = (value: number): string => formatNumber(value);
 /** Change-points lie half-way between counts. */
 const half = (value: number): string => String(Number(value.toFixed(1)));
+
+const where = ({ step }: ChangePoint): string =>
+  `${half(step.middle)} [${step.interval.map(half).join(", ")}]`;
+
+/** Is there a change, and from no to yes? */
+function turns(change: ChangePoint | null): change is ChangePoint {
+  if (change === null || change.verdict === "none" || change.verdict === "undecided") return false;
+  return change.step.after > change.step.before;
+}
 
 /** The claim of the paper's Figure 4c: the gap falls, and turns negative where answers turn wrong. */
 export function gapClaim(result: Pick<LogitGaps, "gaps" | "to" | "firstError" | "firstNegative">): GapClaim {
@@ -37,24 +48,21 @@ export function gapClaim(result: Pick<LogitGaps, "gaps" | "to" | "firstError" | 
     ranks === null
       ? null
       : { r: ranks.r, p: formatP(ranks.student), falls: ranks.r < 0 && ranks.student.p < 0.05 };
-  const negative = gaps.map(({ withEnd }) => Number(withEnd.gap < 0));
-  const sign =
-    gaps.length < 6 || new Set(negative).size < 2
+  const turning = (turned: readonly boolean[]) =>
+    gaps.length < 6 || new Set(turned).size < 2
       ? null
       : changePoint(
           gaps.map(({ count }) => count),
-          negative,
+          turned.map(Number),
           { family: "bernoulli" },
         );
-  const boundary = firstError === null || to === null ? null : (to + firstError) / 2;
+  const sign = turning(gaps.map(({ withEnd }) => withEnd.gap < 0));
+  const boundary = turning(gaps.map(({ correct }) => !correct));
   const changesAtBoundary =
-    sign !== null &&
-    boundary !== null &&
-    sign.verdict !== "none" &&
-    sign.verdict !== "undecided" &&
-    sign.step.after > sign.step.before &&
-    sign.step.interval[0] <= boundary &&
-    boundary <= sign.step.interval[1];
+    turns(sign) &&
+    turns(boundary) &&
+    sign.step.interval[0] <= boundary.step.interval[1] &&
+    boundary.step.interval[0] <= sign.step.interval[1];
   const agrees = gaps.filter(({ withEnd, correct }) => withEnd.gap > 0 === correct).length / gaps.length;
   const withoutEnd = gaps.find(({ withoutEnd: { gap } }) => gap < 0)?.count ?? null;
 
@@ -69,7 +77,7 @@ export function gapClaim(result: Pick<LogitGaps, "gaps" | "to" | "firstError" | 
   else
     said.push(
       `first negative at ${firstNegative}; its sign ${changesAtBoundary ? "changes" : "is not shown to change"} at the boundary ` +
-        `(step at ${half(sign.step.middle)} [${sign.step.interval.map(half).join(", ")}], ${sign.verdict}; ` +
+        `(step at ${where(sign)}, ${sign.verdict}; answers turn wrong at ${boundary === null ? "no count" : where(boundary)}; ` +
         `first wrong answer ${firstError ?? "none"})`,
     );
   said.push(
@@ -77,5 +85,5 @@ export function gapClaim(result: Pick<LogitGaps, "gaps" | "to" | "firstError" | 
     `sign and answer agree at ${round(100 * agrees)} % of ${gaps.length} counts`,
   );
   const text = `${said.join("; ")}.`;
-  return { trend, sign, changesAtBoundary, agrees, text: text[0]!.toUpperCase() + text.slice(1) };
+  return { trend, sign, boundary, changesAtBoundary, agrees, text: text[0]!.toUpperCase() + text.slice(1) };
 }

@@ -49,8 +49,26 @@ describe("gapClaim", () => {
     expect(claim.trend!.falls).toBe(true);
     expect(claim.sign!.step.middle).toBe(50.5);
     expect(claim.text).toMatch(
-      /^In the stable range the gap falls \(rank correlation with the count −0\.9.*\); first negative at 51; its sign changes at the boundary \(step at 50\.5 \[50\.5, 50\.5\], step; first wrong answer 51\); without the end of the answer it never does; sign and answer agree at 100 % of 80 counts\.$/,
+      /^In the stable range the gap falls \(rank correlation with the count −0\.9.*\); first negative at 51; its sign changes at the boundary \(step at 50\.5 \[50\.5, 50\.5\], step; answers turn wrong at 50\.5 \[50\.5, 50\.5\]; first wrong answer 51\); without the end of the answer it never does; sign and answer agree at 100 % of 80 counts\.$/,
     );
+  });
+
+  it("is not misled by a slip below the boundary", () => {
+    const claim = gapClaim(
+      made(
+        (n) => (n <= 50 && n !== 43 ? 12 - n / 5 : -5),
+        (n) => n <= 50 && n !== 43,
+      ),
+    );
+    expect(claim.changesAtBoundary).toBe(true);
+    expect(claim.boundary!.step.middle).toBe(50.5);
+    expect(claim.text).toContain("first wrong answer 43");
+    // The same answers beside a gap that turns at the slip.
+    const early = made(
+      (n) => 42.5 - n,
+      (n) => n <= 50 && n !== 43,
+    );
+    expect(gapClaim(early).changesAtBoundary).toBe(false);
   });
 
   it("claims no fall from noise, and no change of sign that is nowhere in particular", () => {
