@@ -149,7 +149,7 @@ export function makePlan(
     edits: sortEvents(plan.editNodes),
     editItems: plan.editItems,
   }));
-  // Where only hook points are wanted, a decode ends with the last of them: the layers above and the product with the vocabulary, most
+  // Where only hook points are wanted, a decode ends with the last of them (docs/decisions/0016): the layers above and the product with the vocabulary, most
   // of a small model's work, are left out. Not where the graph may be cut into parts for several devices: each would go on by itself,
   // with whatever is in its memory. And not in a decode that lacks a hook point: a later one may need that layer's keys and values.
   const mayStop =
