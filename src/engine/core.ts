@@ -37,21 +37,15 @@ export function createCore(model: NativeModel, info: EngineInfo, tap: Tap, onAbo
     tap,
     maxOutputs,
     context(cells, outputs = maxOutputs) {
-      const there = context?.options;
-      if (
-        context === undefined ||
-        there === undefined ||
-        there.cells < cells ||
-        there.cells > 16 * cells ||
-        there.outputs < outputs
-      ) {
+      const had = context?.options ?? { cells: 0, outputs: 0 };
+      if (context === undefined || had.cells < cells || had.cells > 16 * cells || had.outputs < outputs) {
         context?.close();
         context = undefined;
         context = createContext(model, {
           // llama.cpp rounds up to 256 anyway; doubling keeps the number of new contexts small.
           cells: doubled(256, cells),
           batch: Math.max(info.settings.chunkTokens, LEAST_BATCH),
-          outputs: Math.min(maxOutputs, doubled(LEAST_BATCH, Math.max(outputs, there?.outputs ?? 0))),
+          outputs: Math.min(maxOutputs, doubled(LEAST_BATCH, Math.max(outputs, had.outputs))),
           threads: info.settings.threads,
           flashAttention: info.settings.flashAttention,
           kvType: info.settings.kvType,

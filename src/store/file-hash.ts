@@ -1,7 +1,6 @@
 /** sha256 of a file, remembered as long as the file stays as it was, so that a model opens at once the second time. */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { mkdir, readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { cacheFolder } from "./cache.js";
 import { type OnFetchProgress, progressMeter } from "./fetch-progress.js";
@@ -46,14 +45,21 @@ export async function hashFile(
   signal?: AbortSignal,
 ): Promise<FileRecord> {
   const hash = createHash("sha256");
-  let done = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
-    signal?.throwIfAborted();
-    hash.update(chunk as Buffer);
-    done += (chunk as Buffer).length;
-    onBytes?.(done);
+  // One buffer throughout: a stream makes a new one for every piece, which stay until they are collected.
+  const buffer = new Uint8Array(1 << 20);
+  const file = await open(path);
+  try {
+    for (let done = 0; ; ) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, done);
+      if (bytesRead === 0) return { sha256: hash.digest("hex"), bytes: done };
+      hash.update(buffer.subarray(0, bytesRead));
+      done += bytesRead;
+      onBytes?.(done);
+    }
+  } finally {
+    await file.close();
   }
-  return { sha256: hash.digest("hex"), bytes: done };
 }
 
 /** Remember what is known of a file that was just fetched and checked. */

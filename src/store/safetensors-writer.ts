@@ -1,6 +1,6 @@
 /** safetensors files, written: all at once, or piece by piece. */
-import { createHash } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { hashFile } from "./file-hash.js";
 import { DTYPES, dtypeOf, elementsOf, type TensorData } from "./tensor-types.js";
 
 /** A tensor to write. Rank 0 has the shape `[]` and one number. */
@@ -69,7 +69,7 @@ export async function safetensorsWriter(
   padded.writeBigUInt64LE(BigInt(padded.length - 8), 0);
   text.copy(padded, 8);
   const draft = `${path}.${process.pid}.writing`;
-  const file = await open(draft, "w+");
+  const file = await open(draft, "w");
   const discard = async () => {
     await file.close().catch(() => undefined);
     await rm(draft, { force: true });
@@ -103,27 +103,15 @@ export async function safetensorsWriter(
         throw new Error(`safetensorsWriter: ${missing} bytes of ${path} were not given; nothing written`);
       }
       return await orNothing(async () => {
-        const sha256 = await hashOf(file);
         await file.sync();
         await file.close();
+        const { sha256 } = await hashFile(draft);
         await rename(draft, path);
         return sha256;
       });
     },
     discard,
   };
-}
-
-/** Of the file as it is read back. */
-async function hashOf(file: FileHandle): Promise<string> {
-  const sha256 = createHash("sha256");
-  const buffer = new Uint8Array(1 << 20);
-  for (let at = 0; ; ) {
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
-    if (bytesRead === 0) return sha256.digest("hex");
-    sha256.update(buffer.subarray(0, bytesRead));
-    at += bytesRead;
-  }
 }
 
 async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
